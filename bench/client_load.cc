@@ -4,27 +4,29 @@
 //   client-load sink FILE
 //
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
-// destination has answered a probe, prints "ready", and sends RATE datagrams a second in all, SIZE
-// bytes each, to one destination after the other, for SECONDS; beside that PROBES probes a second
-// in all, to one client after the other, each round in another order (seed 1). It prints one JSON
-// object: datagrams offered, sent and refused by the kernel; for each client the mean round trip of
-// the probes that were sent after WARMUP seconds, microseconds, until the kernel had the answer,
-// how many, and how many were not answered.
+// destination has answered a probe, prints "ready", and then sends RATE datagrams a second in
+// total, SIZE bytes each, to one destination after the other, for SECONDS; at the same time it
+// sends PROBES probes a second in total, to one client after the other, in each round in another
+// order (seed 1). It prints one JSON object: the numbers of datagrams offered, sent and refused by
+// the kernel; and for each client the mean round trip time of the probes that were sent after
+// WARMUP seconds (microseconds, until the kernel received the answer), the number of these probes,
+// and how many of them were not answered.
 //
-// With HUB, an address, the datagrams are sent to it as VXLAN frames that this process makes itself
-// (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n), as the
-// clients' own hosts would have sent them: their work would take the time of what is measured.
-// They are given to the kernel 32 at once (UDP_SEGMENT); an interface without segmentation offload
-// sends them one by one. Probes go through the interfaces in any case.
+// With HUB, an IP address, the datagrams are sent to HUB as VXLAN frames that this process makes
+// itself (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n),
+// as the clients' own hosts would send them: the work of these hosts would take processor time from
+// what is measured. The datagrams are passed to the kernel 32 at once (UDP_SEGMENT); an interface
+// without segmentation offload sends them one by one. Probes always leave through the clients'
+// interfaces.
 //
-// With dev:INTERFACE, the same frames leave there as they are.
+// With dev:INTERFACE, the same frames are sent through INTERFACE without encapsulation.
 //
 // Probes are ICMP echo requests, which the destinations' kernel answers. They need
 // net.ipv4.ping_group_range.
 //
-// For each line on standard input `sink` prints the present time and how many datagrams each
-// client's destination has got. They are counted by a filter that refuses them all, so that no time
-// is spent on reading.
+// For each line on standard input, `sink` prints the present time and the number of datagrams that
+// each client's destination has received. The datagrams are counted by a socket filter that refuses
+// them all, so that no time is spent on reading them.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <linux/filter.h>
@@ -73,7 +75,7 @@ constexpr Duration kLastAnswers = Duration::Seconds(1);
 struct Pair {
   sockaddr_in source{}, destination{};
   sockaddr_in sent_to{};           // destination of the datagrams: `destination`, or the hub
-  std::vector<std::byte> headers;  // before the payload
+  std::vector<std::byte> headers;  // bytes before the payload
   std::array<iovec, 2> parts{};
 };
 
@@ -107,7 +109,7 @@ UniqueFd MakeSocket(const sockaddr_in& bound, int protocol = IPPROTO_UDP) {
   return fd;
 }
 
-// A sender of whole frames that leave on an interface; receives nothing.
+// Opens a packet socket that sends frames through an interface and receives nothing.
 UniqueFd MakePacketSocket(const std::string& interface) {
   UniqueFd fd = OpenPacketSocket();
   sockaddr_ll bound{};
@@ -137,7 +139,7 @@ struct Probe {
   icmphdr header;
   uint32_t client;
   Phase phase;
-  int64_t sent;  // CLOCK_REALTIME, ns
+  int64_t sent;  // time of sending: CLOCK_REALTIME, ns
 };
 
 int64_t NanosecondsOf(const timespec& time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
@@ -150,7 +152,8 @@ int64_t RealtimeNow() {
 
 class Source {
  public:
-  // `way`: of the datagrams, empty, a hub's address or dev:INTERFACE.
+  // `way`: where the datagrams are sent: empty (to their destinations), a hub's address, or
+  // dev:INTERFACE.
   Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& way)
       : pairs_(std::move(pairs)),
         rate_(rate),
@@ -233,7 +236,7 @@ class Source {
 
  private:
   struct Heard {
-    uint64_t probes = 0, lost = 0;  // lost: not answered yet
+    uint64_t probes = 0, lost = 0;  // lost: probes that have not been answered yet
     Duration total;
   };
 
@@ -271,7 +274,7 @@ class Source {
     return wire::IpAddress::FromIpv4(ntohl(address.sin_addr.s_addr)).ToString();
   }
 
-  // Datagrams that the kernel took.
+  // Sends the next datagrams. Returns the number of datagrams that the kernel accepted.
   size_t SendBurst(size_t burst) {
     if (segments_wanted_) return SendSegments(burst);
     const bool is_bound = !pairs_[0].headers.empty();
@@ -296,7 +299,7 @@ class Source {
     return sent;
   }
 
-  // Sends all frames to the hub, each in a separate datagram.
+  // Sends all frames of a burst to the hub, each in a separate datagram.
   size_t SendSegments(size_t burst) {
     msghdr header{};
     header.msg_name = &pairs_[0].sent_to;
@@ -326,9 +329,9 @@ class Source {
     return pair;
   }
 
-  // Each round has another order of clients (Durstenfeld 1964). Otherwise a client would be probed
-  // at one phase of any repetition within a round, and that phase's delay would be taken for the
-  // client's.
+  // Shuffles the order of the clients (Durstenfeld 1964) before each round. With a constant order,
+  // a client would always be probed at the same phase of any pattern that repeats in each round,
+  // and the delay of that phase would be attributed to the client.
   void Shuffle() {
     for (size_t left = order_.size(); left > 1; --left) {
       std::swap(order_[left - 1], order_[random_.Below(left)]);
@@ -344,7 +347,7 @@ class Source {
     const Probe probe{{ICMP_ECHO, 0, 0, {}}, client, phase_, RealtimeNow()};
     if (sendto(probes_.get(), &probe, sizeof probe, 0, reinterpret_cast<const sockaddr*>(&to),
                sizeof to) < 0) {
-      return;  // counted as lost
+      return;  // the probe counts as lost
     }
   }
 
@@ -377,7 +380,7 @@ class Source {
 
   std::vector<Pair> pairs_;
   const double rate_;
-  std::vector<uint32_t> order_;  // order of the next probes
+  std::vector<uint32_t> order_;  // order of clients for the next probes
   RandomStream random_{1, "order of probes"};
   UniqueFd data_, probes_;
   std::vector<char> payload_;

@@ -1,12 +1,13 @@
-// The limit of what a program on this machine can achieve: a loop that only reads the clock, and
-// how late it would see an instant.
+// Measures a limit for all programs on this machine: how late a loop that only reads the clock
+// would notice an instant.
 //
 //   clock-reader --duration 2
 //
-// Between two readings it can be interrupted (by the kernel, by other programs, by a hypervisor);
-// an instant within a gap is seen at its end. So of all instants a share of the sum of
-// max(0, gap - x) divided by the time is seen more than x late, which has no sampling error. Prints
-// JSON: {"p50_ns", "p99_ns", "max_ns"} of that lateness, and "readings".
+// The loop can be interrupted between two readings of the clock (by the kernel, by other programs,
+// by a hypervisor); an instant within such a gap is noticed at the gap's end. So the share of all
+// instants that are noticed more than x late is the sum of max(0, gap - x) over all gaps, divided
+// by the total time. This share has no sampling error. Prints JSON: {"p50_ns", "p99_ns", "max_ns"}
+// of the lateness, and the number of "readings".
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -21,7 +22,8 @@
 namespace viaduct::bench {
 namespace {
 
-// Gaps from one reading to the next: short ones are counted by their length, others are kept.
+// The gaps between consecutive readings of the clock: short gaps are counted by their length, all
+// other gaps are stored.
 class Gaps {
  public:
   void Add(int64_t gap) {
@@ -32,7 +34,7 @@ class Gaps {
       long_.push_back(gap);
     }
   }
-  // Returns the minimum lateness that all instants but this share do not exceed.
+  // Returns the minimum lateness that at most this share of all instants exceeds.
   int64_t Lateness(double share) const {
     const double most = share * static_cast<double>(total_);
     int64_t low = 0, high = Longest();
@@ -55,7 +57,7 @@ class Gaps {
   }
 
  private:
-  static constexpr int64_t kShort = 4096;  // ns
+  static constexpr int64_t kShort = 4096;  // ns; shorter gaps are counted by length
 
   double TimeLaterThan(int64_t lateness) const {
     double time = 0;

@@ -1,13 +1,13 @@
-// One of two ns-3 nodes back to back, each a process with a device on a real interface: the
-// benchmark `device`. The source has OnOffApplication (UDP) or BulkSendApplication (TCP) and pings
-// the other, the sink a PacketSink.
+// One of two ns-3 nodes that are connected back to back, each a process with a device on a real
+// interface: a program of the benchmark `device`. The source has an OnOffApplication (UDP) or
+// BulkSendApplication (TCP) and pings the sink; the sink has a PacketSink.
 //
 //   device-node --role=sink --interface=eth0 --device=ring
 //   device-node --role=source --interface=eth0 --device=ring --traffic=tcp --duration=3s
 //               --disc=PfifoFast --flow-control --bql --trace=backlog.csv
 //
-// The source is 10.1.1.1, the sink 10.1.1.2. The sink ends when nothing has arrived for a while.
-// Prints JSON.
+// The source has the address 10.1.1.1, the sink 10.1.1.2. The sink exits when nothing has arrived
+// for a while. Each prints JSON.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -71,7 +71,8 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
-// Samples every millisecond the bytes of the source that wait in the queue disc and below it.
+// Samples every millisecond the number of the source's bytes in the queue disc and in the device
+// below it.
 class Backlog {
  public:
   Backlog(const Options& options, ns3::Ptr<ns3::NetDevice> device, ns3::Ptr<ns3::QueueDisc> disc)
@@ -80,12 +81,12 @@ class Backlog {
     file_ << "seconds,disc_bytes,below_bytes\n";
     Next();
   }
-  // Sets the simulation's end by the wall clock.
+  // Sets the wall-clock time at which the simulation stops.
   void StopAt(Instant end) { end_ = end; }
   nlohmann::json Report() const {
     const double n = std::max<double>(samples_, 1);
     nlohmann::json result = {{"disc_bytes", in_disc_ / n}, {"disc_bytes_max", most_}};
-    // FdNetDevice cannot report the bytes below it.
+    // FdNetDevice cannot report the number of bytes that wait below the queue disc.
     if (ring_) {
       result["below_bytes"] = below_ / n;
       if (in_disc_ + below_ > 0) result["visible"] = in_disc_ / (in_disc_ + below_);
@@ -108,7 +109,8 @@ class Backlog {
   }
   void Poll() {
     const double disc = disc_ ? disc_->GetNBytes() : 0;
-    // The device's own count needs flow control; the port's does not.
+    // The port's number of bytes is used, too, because the device counts bytes only with flow
+    // control.
     const double below =
         ring_ ? std::max<size_t>(ring_->GetBytesInFlight(), ring_->GetPort()->BytesInFlight()) : 0;
     file_ << ns3::Simulator::Now().GetSeconds() << ',' << disc << ',';
@@ -159,7 +161,7 @@ ns3::Ptr<ns3::QueueDisc> InstallDisc(const Options& options, ns3::Ptr<ns3::NetDe
 nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
                          ns3::Ptr<ns3::NetDevice> device, ns3::Ptr<ns3::QueueDisc> disc) {
   using namespace ns3;
-  // The traffic starts after the neighbour has been met: its address is known then.
+  // The traffic starts after the first pings: the sink's MAC address is known then.
   const Time begin = Seconds(0.3), end = begin + options.duration;
   ApplicationContainer traffic;
   const InetSocketAddress sink(Ipv4Address(kSink), kPort);
@@ -198,8 +200,8 @@ nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
         "MacTxDrop", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { ++refused; }));
   }
   Backlog backlog(options, device, disc);
-  // The grace period lets packets under way arrive. A simulation that is late because it is
-  // overloaded ends in time all the same.
+  // The grace period lets the last packets arrive. StopAt() makes a simulation that is late because
+  // of overload end after the same duration of wall-clock time.
   Simulator::Stop(end + kGrace);
   backlog.StopAt(MonotonicClock::Now() + Duration::Nanoseconds((end + kGrace).GetNanoSeconds()));
   Simulator::Run();
@@ -259,8 +261,9 @@ class Sink {
 nlohmann::json Measure(const Options& options) {
   using namespace ns3;
   GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-  // Opening a device may take longer than the traffic's begin: its first packet, a SYN, then waits
-  // for the other's address behind pings, and would be sent again after 3 s only.
+  // The ARP queue is long, because opening the device may take longer than the time until the
+  // traffic starts: the first packet, a TCP SYN, then waits behind pings for the sink's MAC
+  // address, and would otherwise be dropped and sent again only after 3 s.
   Config::SetDefault("ns3::ArpCache::PendingQueueSize", UintegerValue(1000));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
   if (options.buffer != 0) {

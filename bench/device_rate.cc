@@ -1,13 +1,15 @@
-// Frames a second of a device of ns-3 on a real interface: the benchmark `device`.
+// Measures how many frames a second an ns-3 device on a real interface sends or receives: a program
+// of the benchmark `device`.
 //
 //   device-rate --mode=send --interface=eth0 --device=ring --layer=port --size=64 --duration=1
 //   device-rate --mode=receive --interface=eth0 --device=fd --layer=device
 //   device-rate --mode=attributes        prints the attributes that RingNetDevice has
 //
-// Layer `port` is what ns-3's example fd-emu-send calls level 0: frames that are ready, by
-// FdNetDevice::Write() or the port's Transmit(); received, by the thread that reads for FdNetDevice
-// or a bare loop on the port, which drop them. Layer `device`: packets through Send(), or as
-// ns3::Packets in a node, which drops them. A receiver ends when nothing has arrived for a while.
+// Layer `port` is level 0 of ns-3's example fd-emu-send: prepared frames are sent by
+// FdNetDevice::Write() or the port's Transmit(); frames are received, and dropped, by the thread
+// that reads for FdNetDevice or by a bare loop on the port. Layer `device`: packets are sent by
+// Send(), or received as ns3::Packets by a node, which drops them. A receiver exits when nothing
+// has arrived for a while.
 #include <poll.h>
 
 #include <algorithm>
@@ -33,9 +35,9 @@ namespace {
 
 namespace packet = wire::packet;
 
-constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // with IPv4 and UDP
+constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // kHeaders: with IPv4 and UDP
 constexpr size_t kBurst = 64;
-constexpr const char* kAddress = "02:00:00:00:ff:fe";  // address of the receiver; no kernel has it
+constexpr const char* kAddress = "02:00:00:00:ff:fe";  // receiver's address, which no kernel has
 constexpr uint16_t kIpv4 = 0x0800;
 constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
@@ -43,10 +45,10 @@ struct Options {
   std::string mode, layer = "device";
   DeviceChoice device;
   int size = 64;        // bytes of the frame, without FCS
-  double duration = 1;  // seconds, for a sender
-  double rate = 0;      // frames a second, layer port; 0: as many as are taken
+  double duration = 1;  // seconds of sending
+  double rate = 0;      // frames a second of layer port; 0: as many as are accepted
   bool poll = false;    // the reactor, or the bare loop, never sleeps
-  ns3::Time tick;       // between events that send a frame while receiving; 0: none
+  ns3::Time tick;       // interval of events that send a frame while receiving; 0: none
 };
 
 std::vector<std::byte> MakeFrame(int size) {
@@ -72,7 +74,7 @@ nlohmann::json Sent(uint64_t sent, uint64_t refused, double seconds, double proc
   return {{"sent", sent}, {"refused", refused}, {"seconds", seconds}, {"cpu_seconds", processor}};
 }
 
-// Waits until the port has sent what it has taken. Returns how long that took.
+// Waits until the port has sent all frames that it has accepted. Returns the duration of the wait.
 Duration AwaitSent(io::AnyPort& port) {
   const Instant begin = MonotonicClock::Now();
   while (port.BytesInFlight() > 0 && MonotonicClock::Now() - begin < Duration::Seconds(1)) {
@@ -94,7 +96,7 @@ nlohmann::json SendFromPort(const Options& options, ns3::Ptr<ns3::NetDevice> dev
       return static_cast<int>(port.Transmit(std::span(burst).first(packets)));
     };
   } else {
-    // A call a frame, which FdNetDevice has: one clock reading a burst all the same.
+    // FdNetDevice has one call per frame; the clock is still read only once per burst.
     send = [&frame, fd = ns3::DynamicCast<ns3::FdNetDevice>(device)](uint64_t, int packets,
                                                                      Instant) {
       auto* const bytes = reinterpret_cast<uint8_t*>(frame.data());
@@ -119,7 +121,7 @@ nlohmann::json SendFromPort(const Options& options, ns3::Ptr<ns3::NetDevice> dev
   return Sent(paced.sent, refused, paced.elapsed.ToSeconds(), ProcessorSeconds() - before);
 }
 
-// Sends from events, kBurst packets each, for the given duration.
+// Sends packets from simulator events, kBurst packets in each event, for the given duration.
 class DeviceSender {
  public:
   DeviceSender(const Options& options, ns3::Ptr<ns3::NetDevice> device)
@@ -128,7 +130,7 @@ class DeviceSender {
         packet_(MakePacket(options.size)) {}
 
   nlohmann::json Run() {
-    // FdNetDevice is up after its first event.
+    // The sender starts after 20 ms, because FdNetDevice is up only after its first event.
     ns3::Simulator::Schedule(ns3::MilliSeconds(20), [this] {
       start_ = MonotonicClock::Now();
       processor_ = ProcessorSeconds();
@@ -209,12 +211,12 @@ nlohmann::json ReceiveFromPort(io::AnyPort& port, bool spin) {
   return result;
 }
 
-// The thread of FdNetDevice's, which here frees what it has read.
+// Receives with the thread class of FdNetDevice, which here frees the frames that it has read.
 nlohmann::json ReceiveFromReader(const std::string& interface) {
   const UniqueFd socket = OpenBoundPacketSocket(interface);
   std::atomic<uint64_t> count = 0;
   auto reader = ns3::Create<ns3::FdNetDeviceFdReader>();
-  reader->SetBufferSize(65536);  // size that FdNetDevice uses
+  reader->SetBufferSize(65536);  // the size that FdNetDevice uses
   reader->Start(socket.get(), ns3::Callback<void, uint8_t*, ssize_t>([&](uint8_t* bytes, ssize_t) {
                   std::free(bytes);
                   count.fetch_add(1, std::memory_order_relaxed);
@@ -235,8 +237,8 @@ nlohmann::json Quantiles(const Histogram& histogram) {
           {"max_us", 1e-3 * static_cast<double>(histogram.Max())}};
 }
 
-// Returns the seconds that this thread has waited for a processor in use by other threads; 0 if the
-// kernel does not report it.
+// Returns the seconds that this thread has waited for a processor used by other threads; 0 if the
+// kernel does not report this time.
 double WaitedSeconds() {
   std::ifstream file("/proc/thread-self/schedstat");
   uint64_t ran = 0, waited = 0;
@@ -244,7 +246,7 @@ double WaitedSeconds() {
   return 1e-9 * static_cast<double>(waited);
 }
 
-// Counts the packets that reach the node, and drops them.
+// Counts the packets that reach the ns-3 node, and drops them.
 class NodeReceiver {
  public:
   NodeReceiver(const Options& options, ns3::Ptr<ns3::Node> node, ns3::Ptr<ns3::NetDevice> device)
@@ -271,7 +273,7 @@ class NodeReceiver {
     if (ns3::Ptr<ns3::ReactorSimulatorImpl> reactor = ns3::ReactorSimulatorImpl::Get()) {
       result["frames_late"] = Quantiles(reactor->GetPortLateness());
       result["events_late"] = Quantiles(reactor->GetLateness());
-      // The lateness that the device itself reports, if it does.
+      // Adds the lateness that the device itself reports, if it has these attributes.
       for (const char* name : {"ReceivedLateness", "SentLateness"}) {
         ns3::TimeValue p99;
         if (device_->GetAttributeFailSafe(name, p99)) {
@@ -287,7 +289,7 @@ class NodeReceiver {
   void Poll() {
     const bool first = count_ > 0 && !started_;
     if (first) {
-      started_ = true;  // the statistics are of the time with traffic
+      started_ = true;  // the statistics begin with the traffic
       waited_ = WaitedSeconds();
       if (auto reactor = ns3::ReactorSimulatorImpl::Get()) reactor->ResetStatistics();
     }
@@ -323,7 +325,7 @@ nlohmann::json ReceiveInNode(const Options& options, ns3::Ptr<ns3::Node> node,
   return result;
 }
 
-// ---------------------------------------------------------------- which
+// ---------------------------------------------------------------- selecting the measurement
 
 nlohmann::json Attributes() {
   const ns3::TypeId type = ns3::RingNetDevice::GetTypeId();

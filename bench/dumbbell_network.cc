@@ -31,11 +31,13 @@ namespace {
 using ns3::StringValue;
 using ns3::UintegerValue;
 
-// Network 100+p holds the receivers of path p, 200 the bottlenecks.
+// The second bytes of addresses: network 100+p has the receivers of path p, network 200 the
+// bottlenecks.
 constexpr uint32_t kReceivers = 100;
 constexpr uint32_t kBottlenecks = 200;
 
-// The host and the router of link `number` of a network: a /30 each.
+// Returns the addresses of the host and of the router on link `number` of a network; each link is a
+// /30.
 std::pair<ns3::Ipv4Address, ns3::Ipv4Address> Addresses(uint32_t network, uint32_t number) {
   const uint32_t base = (10U << 24) | (network << 16) | (number << 2);
   return {ns3::Ipv4Address(base | 1), ns3::Ipv4Address(base | 2)};
@@ -61,7 +63,7 @@ void AddRoute(ns3::Ptr<ns3::NetDevice> device, const char* network, const char* 
       static_cast<uint32_t>(ipv4->GetInterfaceForDevice(device)));
 }
 
-// ns-3's TypeId of the congestion control that Linux calls NAME.
+// Returns ns-3's TypeId of the congestion control that Linux calls `name`.
 ns3::TypeId CongestionControl(const std::string& name) {
   const std::string type = name == "cubic"  ? "TcpCubic"
                            : name == "bbr"  ? "TcpBbr"
@@ -145,7 +147,8 @@ void Dumbbell::Join(ns3::Ptr<ns3::Node> host, ns3::Ptr<ns3::Node> router, uint32
   const auto [host_address, router_address] = Addresses(network, number);
   SetAddress(devices.Get(0), host_address);
   SetAddress(devices.Get(1), router_address);
-  // The far end of this path; a host on several paths has no other way there.
+  // The host's route to the network at the far end of this path: a host on several paths reaches
+  // that network by this path only.
   const std::string far =
       "10." + std::to_string(network < kReceivers ? network + kReceivers : network - kReceivers) +
       ".0.0";
@@ -173,7 +176,7 @@ ns3::NetDeviceContainer Dumbbell::MakeBottleneck(ns3::Ptr<ns3::Node> left,
   ns3::PointToPointHelper link;
   link.SetDeviceAttribute("DataRate", ns3::DataRateValue(rate));
   link.SetChannelAttribute("Delay", ns3::TimeValue(options_.delay));
-  // The device itself holds only the frame that is being sent.
+  // If `queue` is a queue discipline, the device itself holds only the frame that it is sending.
   link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize",
                 StringValue(IsPacketLimit(options_.queue) ? options_.queue : "1p"));
   const auto devices = link.Install(left, right);
@@ -202,8 +205,9 @@ void Dumbbell::MakePath(uint32_t path) {
   if (path == 0) bottleneck_ = devices;
 }
 
-// Sets the discipline on the left router of path 0, where the data is queued. Nothing else has a
-// discipline: Ipv4AddressHelper, which would give ns-3's devices their default one, is not used.
+// Sets the queue discipline on the left router of path 0, where the data is queued. No other device
+// has a discipline, because Ipv4AddressHelper, which would install ns-3's default discipline, is
+// not used.
 void Dumbbell::SetQueue() {
   if (IsPacketLimit(options_.queue) || options_.link != "p2p") return;
   const auto words = Words(options_.queue);
@@ -218,7 +222,7 @@ void Dumbbell::SetQueue() {
     control.Install(device);
     return;
   }
-  // eth0, eth1, ... in the order of the node's devices, as in every kernel node.
+  // A kernel node's interfaces are named eth0, eth1, ... in the order of the node's devices.
   uint32_t index = 0;
   while (left->GetDevice(index) != device) ++index;
   bool loopback = ns3::DynamicCast<ns3::LoopbackNetDevice>(left->GetDevice(0)) != nullptr;
@@ -230,8 +234,8 @@ void Dumbbell::SetQueue() {
                         options_.start + options_.duration - ns3::MilliSeconds(1));
 }
 
-// The receivers announce their other addresses; the senders open a subflow to each (RFC 8684,
-// 3.4.1).
+// Makes the receivers announce their other addresses, and the senders open a subflow to each of
+// them (RFC 8684, 3.4.1).
 void Dumbbell::AnnounceMptcpAddresses() {
   for (uint32_t flow = 0; flow < options_.flows; ++flow) {
     const std::string others = std::to_string(options_.paths - 1);

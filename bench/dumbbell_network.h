@@ -1,4 +1,5 @@
-// The network of ns3-dumbbell: senders, a router, one or several bottlenecks, a router, receivers.
+// The network of ns3-dumbbell: senders, a left router, a bottleneck, a right router and receivers;
+// routers and bottleneck once for each path.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,30 @@
 
 namespace viaduct::bench {
 
-// Path p has separate routers. Sender i has the address 10.p.i.1, receiver i 10.(100+p).i.1 on it
-// (i in base 250: the third byte, with the fourth stepped by 4 beyond). All links but the
-// bottlenecks are point-to-point ones of 1 Gbit/s, and 10 us long.
+// A dumbbell with one or several paths, each with separate routers. On path p sender i has the
+// address 10.p.0.1 + 4 i and receiver i the address 10.(100+p).0.1 + 4 i. All links except the
+// bottlenecks are point-to-point links of 1 Gbit/s with a delay of 10 us.
 class Dumbbell {
  public:
   explicit Dumbbell(const DumbbellOptions& options);
   ~Dumbbell();
 
   ns3::NodeContainer senders, receivers;
-  ns3::NodeContainer routers;  // left, right of path 0, left, right of path 1, ...
-  ns3::NodeContainer nodes;    // all of them
+  ns3::NodeContainer routers;  // left and right of path 0, left and right of path 1, ...
+  ns3::NodeContainer nodes;    // senders, routers and receivers
 
   // Returns the address of the flow's receiver on the first path.
   ns3::Ipv4Address ReceiverAddress(uint32_t flow) const;
-  // Every device but loopback ones.
+  // Returns all devices except loopback devices.
   std::vector<ns3::Ptr<ns3::NetDevice>> Devices() const;
-  // The devices at which the data of path 0 and its acknowledgements arrive after the bottleneck.
+  // Return the devices at which the data of path 0, and its acknowledgements, arrive after the
+  // bottleneck.
   ns3::Ptr<ns3::NetDevice> data_end() const { return bottleneck_.Get(1); }
   ns3::Ptr<ns3::NetDevice> acknowledgement_end() const { return bottleneck_.Get(0); }
-  // The kernel's release, e.g. "6.12.117"; empty: ns-3's own stack.
+  // Returns the kernel's release, e.g. "6.12.117"; empty with ns-3's own stack.
   std::string KernelRelease() const;
-  // The output of "tc -s qdisc" for the kernel router's device at the end; empty: not requested.
+  // Returns the output of "tc -s qdisc" for the kernel router's device at the end of the run; empty
+  // if it was not requested.
   std::string QdiscStatistics() const;
 
  private:

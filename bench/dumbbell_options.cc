@@ -27,7 +27,8 @@ void RequireOneOf(const std::string& option, const std::string& value,
   throw UsageError("--" + option + "=" + value + ": one of " + names);
 }
 
-// Whole, where CommandLine would take a text's first word.
+// Returns a callback that stores the complete text of an option; CommandLine itself would store
+// only the first word.
 ns3::Callback<bool, const std::string&> Into(std::string& text) {
   return [&text](const std::string& value) {
     text = value;

@@ -12,15 +12,15 @@ namespace viaduct::bench {
 
 struct DumbbellOptions {
   std::string stack = "kernel";  // ns3, kernel or kernel:VERSION
-  std::string kernel;            // the VERSION; empty: the newest
-  std::string routers = "same";  // same (as the hosts) or ns3
+  std::string kernel;            // VERSION; empty: the newest kernel
+  std::string routers = "same";  // same (as the hosts' stack) or ns3
   std::string transport = "tcp";
-  std::vector<std::string> congestion = {"cubic"};  // for flow 0, 1, ..., repeated
+  std::vector<std::string> congestion = {"cubic"};  // names for flow 0, 1, ..., repeated
   uint32_t flows = 2;
-  uint32_t paths = 1;  // disjoint ways from each sender to its receiver
+  uint32_t paths = 1;  // disjoint paths from each sender to its receiver
   std::string rate_app = "1Mbps";
   uint32_t write = 512;     // bytes of one write of the application
-  uint32_t segment = 1448;  // bytes of payload; 0: ns-3's default, 536
+  uint32_t segment = 1448;  // bytes of payload of a segment; 0: ns-3's default, 536
   std::string link = "path";
   std::string bottleneck = "2Mbps";
   ns3::Time delay = ns3::MilliSeconds(100);
@@ -41,7 +41,7 @@ struct DumbbellOptions {
   bool bulk() const { return rate_app == "0"; }
 };
 
-// Throws UsageError naming the option that is wrong.
+// Parses the command line. Throws UsageError with the name of the invalid option.
 DumbbellOptions ParseDumbbellOptions(int argc, char** argv);
 
 }  // namespace viaduct::bench

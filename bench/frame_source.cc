@@ -1,11 +1,12 @@
-// Sends numbered UDP frames out of an interface at a paced rate, tagged or not: the source of the
-// benchmark `path`. Frames bypass the queueing discipline and go to an unused MAC address, so that
-// the sink's kernel counts and drops them at no further cost.
+// Sends numbered UDP frames through an interface at a paced rate, with or without VLAN tags: the
+// source of the benchmark `path`. The frames bypass the queueing discipline and have an unused
+// destination MAC address, so that the sink's kernel counts and drops them without further cost.
 //
 //   frame-source --interface eth0 --size 70 --rate 400000 --duration 2 [--vlans 250] [--burst 32]
 //
-// `--size` is the whole frame without FCS and tag. With `--vlans N` the frames go to the VLANs 1 to
-// N in turn. Prints JSON: {"flow", "sent", "refused", "seconds", "offered_pps", "slip_s"}.
+// `--size` is the length of the complete frame without FCS and tag. With `--vlans N` the frames are
+// sent in the VLANs 1 to N in rotation. Prints JSON: {"flow", "sent", "refused", "seconds",
+// "offered_pps", "slip_s"}.
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
@@ -29,14 +30,14 @@ namespace {
 
 namespace packet = wire::packet;
 
-constexpr int kHeaders = 14 + 20 + 8;  // Ethernet, IPv4, UDP
+constexpr int kHeaders = 14 + 20 + 8;  // bytes of the Ethernet, IPv4 and UDP headers
 struct Options : load::PaceOptions {
   std::string interface;
   int size = 70;
   int vlans = 0;
 };
 
-// Frames for one sendmmsg call, built once; only the numbers change.
+// The frames of one sendmmsg() call. They are built once; later only their sequence numbers change.
 class Burst {
  public:
   Burst(const Options& options, uint32_t flow) : flow_(flow) {
@@ -51,8 +52,8 @@ class Burst {
     payload_ = frames_[0].size() - (options.size - kHeaders);
   }
 
-  // Sends packets `number`... in the frames' turn, at most `packets`; returns how many were
-  // accepted.
+  // Sends at most `packets` packets with the numbers from `number` on, with the frames in rotation;
+  // returns the number of packets that the kernel accepted.
   int Send(int fd, uint64_t number, int packets, Instant now) {
     const size_t first = number % frames_.size();
     const int run = static_cast<int>(std::min<size_t>(packets, frames_.size() - first));
@@ -74,7 +75,8 @@ class Burst {
     const packet::Vlan vlan{.id = static_cast<uint16_t>(index % options.vlans + 1)};
     return WithoutChecksum(Build(ethernet / vlan / ip / udp / payload), options);
   }
-  // The payload changes with each packet: UDP over IPv4 may go without a checksum (RFC 768).
+  // Clears the UDP checksum, because the payload changes with each packet: UDP over IPv4 allows
+  // packets without a checksum (RFC 768).
   static std::vector<std::byte> WithoutChecksum(std::vector<std::byte> frame,
                                                 const Options& options) {
     const size_t checksum = frame.size() - (options.size - kHeaders) - 2;

@@ -1,14 +1,14 @@
-// Measures how long frames take from one interface to another, by the kernel's receive time stamps:
-// the instrument of the benchmark `path`. Both interfaces are of one machine, so both stamps are of
-// one clock, and the sampled frames are the only ones it sees.
+// Measures how long frames take from one interface to another, by the kernel's receive timestamps:
+// the measuring program of the benchmark `path`. Both interfaces are on one machine, so both
+// timestamps are of the same clock; the program receives only the sampled frames.
 //
 //   frame-stamps --from NAMESPACE:b0 --to NAMESPACE:eth0 --sample 64 --duration 2 [--csv FILE]
 //
-// The frames are frame-source's; one in `--sample` (a power of two) is examined. Prints JSON when
-// the duration is over or at SIGTERM: {"at_first", "at_second", "matched", "reordered", "delay_ns":
-// {"mean", "stddev", "min", "p1", "p50", "p99", "p999", "max"}, "span_s" (first to last frame at
-// the second interface), "bytes" (at the second interface, without the first frame)}. `--csv`: one
-// delay a line, nanoseconds, in the order of arrival.
+// The frames are sent by frame-source; one frame in `--sample` (a power of two) is examined. Prints
+// JSON when the duration is over or at SIGTERM: {"at_first", "at_second", "matched", "reordered",
+// "delay_ns": {"mean", "stddev", "min", "p1", "p50", "p99", "p999", "max"}, "span_s" (time from the
+// first to the last frame at the second interface), "bytes" (at the second interface, without the
+// first frame)}. `--csv`: a file with one delay per line, in nanoseconds, in the order of arrival.
 #include <linux/if_packet.h>
 #include <poll.h>
 #include <sched.h>
@@ -50,11 +50,11 @@ constexpr int kReceiveBuffer = 64 << 20;
 
 struct Stamped {
   uint64_t number = 0;
-  int64_t nanoseconds = 0;  // CLOCK_REALTIME
+  int64_t nanoseconds = 0;  // time of arrival, CLOCK_REALTIME
   uint32_t bytes = 0;
 };
 
-// One end: the time stamps of the kernel there.
+// A packet socket on one of the two interfaces, with the kernel's receive timestamps.
 class Tap {
  public:
   // `place`: NAMESPACE:INTERFACE. Changes the calling thread's namespace.
@@ -67,8 +67,8 @@ class Tap {
     SetSocketOption(fd_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
     SetSocketOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
     SetSocketOption(fd_.get(), SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer, "SO_RCVBUFFORCE");
-    // The low half of the sequence number (base/wire/probe_header.h) lies 24 bytes into the UDP
-    // header.
+    // The low half of the sequence number (base/wire/probe_header.h) is at an offset of 24 bytes
+    // from the start of the UDP header.
     sys::PacketFilter::Compile("udp dst port 9000 and udp[24:4] & " + std::to_string(sample - 1) +
                                " = 0")
         .Attach(fd_.get());
@@ -84,7 +84,8 @@ class Tap {
   }
 
  private:
-  // bytes == 0: not a frame of this program.
+  // Returns the next frame; its `bytes` are 0 if it is not a frame of frame-source. Returns nothing
+  // if there is no frame.
   std::optional<Stamped> Read() {
     std::array<std::byte, 256> bytes;
     alignas(cmsghdr) std::array<char, 128> control;
@@ -119,7 +120,7 @@ class Tap {
 };
 
 struct Delays {
-  std::vector<int64_t> nanoseconds;  // ordered by arrival at the second tap
+  std::vector<int64_t> nanoseconds;  // delays in the order of arrival at the second tap
   uint64_t reordered = 0;
 };
 
@@ -158,7 +159,8 @@ nlohmann::json Summary(std::vector<int64_t> values) {
           {"max", values.back()}};
 }
 
-// Returns the bytes that the second tap saw after its first frame, and their duration, for a rate.
+// Returns the number of bytes that the second tap received after its first frame, and the time from
+// the first to the last frame, for a rate.
 nlohmann::json Throughput(const std::vector<Stamped>& frames) {
   uint64_t bytes = 0;
   for (size_t i = 1; i < frames.size(); ++i) bytes += frames[i].bytes;
@@ -173,7 +175,7 @@ void Watch(Tap& from, Tap& to, Duration duration) {
     poll(fds.data(), fds.size(), 20);
     from.Drain();
     to.Drain();
-    // Waking up for every frame would disturb the measurement.
+    // The loop pauses, because waking up for every frame would disturb the measurement.
     const timespec pause = {0, 2'000'000};
     nanosleep(&pause, nullptr);
   }

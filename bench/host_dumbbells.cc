@@ -1,11 +1,13 @@
-// The dumbbell of ns3-dumbbell with this machine's own kernel, in real time: the other side of the
-// benchmark `kernelstack`. Many dumbbells run beside each other, as real time cannot be hurried.
+// The dumbbell network of ns3-dumbbell with this machine's own kernel, in real time: the real-time
+// side of the benchmark `kernelstack`. Many dumbbells run at the same time, as real time cannot be
+// accelerated.
 //
 //   host-dumbbells --dumbbells=50 --flows=2 --duration=60
 //
-// Makes its network in the namespace it is started in, says "ready", and waits for a line on
-// standard input: time to join the interfaces l<i> and r<i> of each dumbbell with a path emulator.
-// Then prints one JSON object with every flow's goodput. All it makes ends with it.
+// Creates its network in the namespace in which it is started, prints "ready", and waits for a line
+// on standard input: meanwhile the caller joins the interfaces l<i> and r<i> of each dumbbell with
+// a path emulator. Then prints one JSON object with the goodput of every flow. The network is
+// removed when the program exits.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -47,7 +49,7 @@ struct Options {
   std::string congestion = "cubic";
   uint64_t rate = 1'000'000;  // bit/s of each application
   uint32_t write = 512;       // bytes of one write
-  double duration = 60;       // s
+  double duration = 60;       // seconds
 };
 
 struct Flow {
@@ -58,7 +60,7 @@ struct Flow {
 UniqueFd MakeSocket(int name_space, const std::string& congestion) {
   const viaduct::sys::NamespaceScope scope(name_space);
   UniqueFd fd(SystemCall("socket", socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
-  // The default of ns-3's TcpSocket (attribute TcpNoDelay).
+  // TCP_NODELAY is the default of ns-3's TcpSocket (attribute TcpNoDelay).
   viaduct::SetSocketOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   SystemCall("setsockopt TCP_CONGESTION " + congestion,
              setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
@@ -85,7 +87,8 @@ Flow Open(int sender, int receiver, const std::string& congestion) {
   return flow;
 }
 
-// The connections of all flows with their traffic. One thread, one turn per tick or event.
+// The connections of all flows and their traffic, on one thread, which serves one tick or event at
+// a time.
 class Traffic {
  public:
   Traffic(const Options& options, const std::vector<viaduct::bench::HostDumbbell>& dumbbells)
@@ -101,7 +104,8 @@ class Traffic {
     for (size_t i = 0; i < flows_.size(); ++i) poller_.Add(flows_[i].listener.get(), i);
   }
 
-  // Dumbbells start one after the other within one interval, so that their writes do not coincide.
+  // Runs all flows. The dumbbells start one after the other within one interval, so that their
+  // writes do not coincide.
   void Run() {
     const auto count = static_cast<int64_t>(flows_.size() / options_.network.flows);
     const Instant start = MonotonicClock::Now() + Duration::Milliseconds(20);
@@ -147,9 +151,10 @@ class Traffic {
     if (result < 0 && errno != EINPROGRESS) SystemCall("connect", result);
   }
 
-  // Writes like ns-3's OnOffApplication: what the socket does not take is tried again at the next
-  // turn, and lost turns are not made up for. Partial writes cannot happen: the socket's buffer
-  // grows in steps much larger than one write, and what it refuses it refuses whole.
+  // Writes as ns-3's OnOffApplication does: if the socket does not accept a write, the flow writes
+  // again only at its next tick, and missed ticks are not repeated. Partial writes cannot happen:
+  // the socket's buffer grows in steps much larger than one write, so the socket accepts or refuses
+  // each write completely.
   void Write(size_t index) {
     if (send(flows_[index].sender.get(), payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0 &&
         errno != EAGAIN && errno != ENOTCONN && errno != EPIPE) {
@@ -173,7 +178,7 @@ class Traffic {
       poller_.Add(flow.receiver.get(), index);
       return;
     }
-    // tcp(7): MSG_TRUNC throws the bytes away.
+    // MSG_TRUNC discards the received bytes (tcp(7)).
     const ssize_t size = recv(flow.receiver.get(), nullptr, 1 << 20, MSG_TRUNC);
     if (size > 0) flow.received += static_cast<uint64_t>(size);
   }
@@ -211,7 +216,7 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
-// A namespace has several sockets and there are hundreds of them.
+// Raises the limit of descriptors, because each of hundreds of namespaces has several sockets.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -221,7 +226,8 @@ void RaiseDescriptorLimit() {
 
 void Run(const Options& options) {
   RaiseDescriptorLimit();
-  // Takes the priority of the path engine, so that lateness here is not caused by the kernel.
+  // Takes the same priority as the path engine, so that lateness of this process is not attributed
+  // to the kernel.
   viaduct::sys::FavourOwnSession();
   viaduct::sys::TakeHighestPriority();
   const auto dumbbells = viaduct::bench::BuildHostDumbbells(options.network);

@@ -22,8 +22,8 @@ wire::IpPrefix Prefix(uint32_t address, int length) {
   return {wire::IpAddress::FromIpv4(address), length};
 }
 
-// Configures an interface like a virtio device of a guest: checksums and segmentation are not
-// offloaded.
+// Configures an interface like a virtio device of a guest, without checksum and segmentation
+// offload.
 int Configure(sys::Netlink& netlink, int name_space, const std::string& interface,
               uint32_t address) {
   sys::DisableOffloads(name_space, interface, sys::Offloads::kAll);
@@ -48,8 +48,8 @@ UniqueFd MakeHost(Router& router, uint32_t network, uint32_t flow, uint32_t far,
   return host;
 }
 
-// Creates a router whose way to its peer is the interface `hub_port` of the calling thread's
-// namespace.
+// Creates a router whose route to its peer leads through the interface `hub_port` of the calling
+// thread's namespace.
 Router MakeRouter(const std::string& hub_port, uint32_t address, uint32_t other) {
   UniqueFd name_space = sys::CreateNamelessNamespace();
   sys::WriteSysctls(name_space.get(), {{"net.ipv4.ip_forward", "1"}});

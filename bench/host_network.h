@@ -1,5 +1,5 @@
-// Dumbbells of this machine's own kernel: the network of ns3-dumbbell in network namespaces, many
-// at once. They have no names and vanish with the process.
+// Dumbbell networks with this machine's own kernel: the network of ns3-dumbbell in network
+// namespaces, many at a time. The namespaces have no names and vanish when the process exits.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct HostNetworkOptions {
 
 struct HostDumbbell {
   std::vector<UniqueFd> senders, receivers;  // namespaces, one a flow
-  std::vector<UniqueFd> routers;             // left, right
+  std::vector<UniqueFd> routers;             // namespaces of the left and the right router
 };
 
-// The address of receiver `flow`, host order; as in ns3-dumbbell.
+// Returns the address of receiver `flow` in host byte order, which is the same as in ns3-dumbbell.
 uint32_t HostReceiverAddress(uint32_t flow);
 
-// Builds them. The routers of dumbbell i end in the calling thread's namespace, at the interfaces
-// l<i> and r<i>, for a path emulator to join. No segmentation offload anywhere: frames are as long
-// as on a wire. Throws SystemError.
+// Builds the dumbbells. The routers of dumbbell i are connected to the interfaces l<i> and r<i> in
+// the calling thread's namespace, which a path emulator can join. No interface has segmentation
+// offload: frames are as long as on a wire. Throws SystemError.
 std::vector<HostDumbbell> BuildHostDumbbells(const HostNetworkOptions& options);
 
 }  // namespace viaduct::bench

@@ -1,7 +1,8 @@
-// An ns-3 node with a BridgeNetDevice between two real interfaces: the benchmark `bridge`.
+// An ns-3 node with a BridgeNetDevice between two real interfaces: a program of the benchmark
+// `bridge`.
 //
-//   ns3-bridge --device=fd   --left=b0 --right=b1    ns-3's own: RealtimeSimulatorImpl, FdNetDevice
-//   ns3-bridge --device=ring --left=b0 --right=b1    ours: ReactorSimulatorImpl, RingNetDevice
+//   ns3-bridge --device=fd   --left=b0 --right=b1    ns-3: RealtimeSimulatorImpl, FdNetDevice
+//   ns3-bridge --device=ring --left=b0 --right=b1    Viaduct: ReactorSimulatorImpl, RingNetDevice
 //
 // Runs until it is killed.
 #include <string>

@@ -1,5 +1,6 @@
-// Devices of ns-3 on a real interface, as the programs of the benchmark `device` choose them:
-// ns-3's own FdNetDevice under RealtimeSimulatorImpl, or RingNetDevice under ReactorSimulatorImpl.
+// The ns-3 device on a real interface that the programs of the benchmark `device` select by an
+// option: ns-3's own FdNetDevice with RealtimeSimulatorImpl, or RingNetDevice with
+// ReactorSimulatorImpl.
 #pragma once
 
 #include <sys/resource.h>
@@ -27,7 +28,8 @@ struct DeviceChoice {
   }
   bool IsOwn() const { return kind == "ring"; }
 
-  // Must be called first. Throws UsageError.
+  // Selects the simulator implementation; must be called before any other use of ns-3. Throws
+  // UsageError.
   void ChooseSimulator() const {
     if (kind != "fd" && kind != "ring") throw UsageError("--device=" + kind + ": fd or ring");
     ns3::GlobalValue::Bind(
@@ -36,8 +38,8 @@ struct DeviceChoice {
   }
 };
 
-// A device of the node on the interface; `socket` gets FdNetDevice's. Throws UsageError for an
-// attribute that there is not.
+// Adds a device on the interface to the node; sets `socket` to the socket of an FdNetDevice. Throws
+// UsageError for an attribute that does not exist.
 inline ns3::Ptr<ns3::NetDevice> AddDevice(const DeviceChoice& choice, ns3::Ptr<ns3::Node> node,
                                           int* socket = nullptr) {
   if (!choice.IsOwn()) {
@@ -55,7 +57,7 @@ inline ns3::Ptr<ns3::NetDevice> AddDevice(const DeviceChoice& choice, ns3::Ptr<n
   return device;
 }
 
-// CPU time of this process so far, seconds.
+// Returns the CPU time that this process has used so far, in seconds.
 inline double ProcessorSeconds() {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
@@ -65,14 +67,14 @@ inline double ProcessorSeconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Samples a count that grows while something arrives: its rate from the first sample that saw it
-// grow to the last one, and whether it has come to rest.
+// Samples a counter that grows while frames or bytes arrive: determines its growth, and the time,
+// from the first to the last sample at which it had grown, and whether it has stopped growing.
 class ArrivalWatch {
  public:
-  // `start`: what arrives so soon after the first arrival does not count.
+  // `start`: the duration after the first arrival in which arrivals are not counted.
   explicit ArrivalWatch(Duration start = {}) : skip_(start) {}
 
-  // Returns true once nothing more has arrived for a while, or nothing at all for long.
+  // Returns true if nothing more has arrived for kQuiet, or nothing at all for kTimeout.
   bool Poll(uint64_t count) {
     const Instant now = MonotonicClock::Now();
     if (count != last_.count) {
@@ -83,7 +85,7 @@ class ArrivalWatch {
     return count > 0 ? now - last_.at > kQuiet : now - made_ > kTimeout;
   }
   double Seconds() const { return first_.at == Instant() ? 0 : (last_.at - first_.at).ToSeconds(); }
-  // Both within those seconds.
+  // The arrivals counted, and the CPU time used, during the time that Seconds() returns.
   uint64_t Count() const { return first_.at == Instant() ? 0 : last_.count - first_.count; }
   double Processor() const { return last_.processor - first_.processor; }
 

@@ -1,10 +1,11 @@
-// Senders and receivers on the two sides of a bottleneck, over ns-3's own TCP or real kernels in
-// virtual time: the experiments of the benchmark `kernelstack`, and one to try kernels with.
+// Senders and receivers on the two sides of a bottleneck, with ns-3's own TCP or with real kernels
+// in virtual time: the experiments of the benchmark `kernelstack`, and an experiment for trying out
+// kernels.
 //
 //   ns3-dumbbell --stack=kernel --flows=2 --bottleneck=2Mbps --delay=100ms --loss=0.05 --run=7
 //
-// Topology, devices, losses and applications are the same whatever the stack. Prints one JSON
-// object; --help names the options.
+// Topology, devices, losses and applications are the same with every stack. Prints one JSON object;
+// --help lists the options.
 #include <array>
 #include <cstdint>
 #include <iostream>
@@ -41,7 +42,7 @@ constexpr uint16_t kPort = 5001;
 
 double SecondsSince(Instant start) { return (MonotonicClock::Now() - start).ToSeconds(); }
 
-// FNV-1a, 64 bit.
+// A hash of bytes: FNV-1a, 64 bits.
 class Hash {
  public:
   void Add(const void* data, size_t size) {
@@ -54,7 +55,7 @@ class Hash {
   uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-// Sees every frame that a device receives.
+// Counts, and if requested hashes, every frame that the devices receive.
 class FrameWatch {
  public:
   FrameWatch(const Dumbbell& network, bool hash, Instant program_start)
@@ -104,7 +105,7 @@ class FrameWatch {
 };
 
 std::string SocketFactory(const DumbbellOptions& options) {
-  if (options.transport == "tcp") return "ns3::TcpSocketFactory";  // the node's: ns-3's or Linux's
+  if (options.transport == "tcp") return "ns3::TcpSocketFactory";  // the node's TCP: ns-3 or Linux
   if (options.transport == "udp") return "ns3::UdpSocketFactory";
   if (options.transport == "dccp") return "ns3::KernelDccpSocketFactory";
   if (options.transport == "sctp") return "ns3::KernelSctpSocketFactory";
@@ -138,7 +139,7 @@ class Traffic {
     }
     return goodputs;
   }
-  // bit/s over each interval, of each flow.
+  // Returns the goodput of each flow in each interval, bit/s.
   const std::vector<std::vector<double>>& series() const { return series_; }
 
  private:
@@ -191,12 +192,12 @@ json Run(const DumbbellOptions& options, Instant program_start) {
   const double setup = SecondsSince(program_start);
   double booted = setup;
   viaduct::bench::ProcessUse use_booted;
-  // The first event after all nodes are initialized, kernels booted.
+  // This event is the first after all nodes have been initialized and all kernels have booted.
   ns3::Simulator::Schedule(ns3::NanoSeconds(1), [&] {
     use_booted = viaduct::bench::MeasureFamily();
     booted = SecondsSince(program_start);
   });
-  // Behind what else happens at that instant: the last sample of the series.
+  // The simulation stops 1 ns after the last sample of the series, so that the sample is taken.
   ns3::Simulator::Stop(options.start + options.duration + ns3::NanoSeconds(1));
   ns3::Simulator::Run();
   const double ended = SecondsSince(program_start);

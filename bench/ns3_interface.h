@@ -1,4 +1,4 @@
-// Common code of the benchmarks' ns-3 programs on real interfaces.
+// Common code of those ns-3 programs of the benchmarks that use real interfaces.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace viaduct::bench {
 
-// ns-3's own device on an interface of the network namespace the program runs in.
+// Creates an FdNetDevice on an interface of the network namespace in which the program runs.
 inline ns3::Ptr<ns3::FdNetDevice> MakeFdDevice(const std::string& interface) {
   auto device = ns3::CreateObject<ns3::FdNetDevice>();
   device->SetFileDescriptor(OpenBoundPacketSocket(interface).release());

@@ -1,11 +1,12 @@
 // Routers in a line, all in ns-3, between two real interfaces: the traditional emulation of the
-// benchmarks `olsr` and `multinode`, written as an ns-3 user would and with nothing of Viaduct in
-// it: RealtimeSimulatorImpl, FdNetDevice at both ends, simulated channels between the routers.
+// benchmarks `olsr` and `multinode`, written as an ns-3 user would write it and without code of
+// Viaduct's emulation: RealtimeSimulatorImpl, FdNetDevice at both ends, simulated channels between
+// the routers.
 //
 //   ns3-line --nodes=4 --left=r0 --right=r1
 //
-// The first router is 10.1.0.254/24 on the left interface, the last 10.2.0.254/24 on the right one.
-// Runs until it is killed.
+// The first router has the address 10.1.0.254/24 on the left interface, the last router
+// 10.2.0.254/24 on the right interface. Runs until it is killed.
 #include <string>
 
 #include "ns3/core-module.h"
@@ -47,7 +48,7 @@ Options Parse(int argc, char** argv) {
 
 void InstallStacks(const ns3::NodeContainer& nodes, const Options& options) {
   ns3::InternetStackHelper stack;
-  // OLSR knows no connected networks; static routing, asked second, does.
+  // OLSR has no routes to connected networks; static routing, which has a lower priority, does.
   ns3::Ipv4ListRoutingHelper list;
   list.Add(ns3::Ipv4StaticRoutingHelper(), 0);
   list.Add(ns3::OlsrHelper(), 10);
@@ -55,8 +56,8 @@ void InstallStacks(const ns3::NodeContainer& nodes, const Options& options) {
   stack.Install(nodes);
 }
 
-// A router's real interface, with the kernel interface's own MAC so that it need not be
-// promiscuous.
+// Adds a router's device on a real interface. The device has the MAC address of the kernel's
+// interface, so that the interface need not be promiscuous.
 void AttachInterface(ns3::Ptr<ns3::Node> node, const std::string& interface,
                      ns3::Ipv4Address address) {
   auto device = viaduct::bench::MakeFdDevice(interface);
@@ -92,7 +93,8 @@ void JoinRouters(const ns3::NodeContainer& nodes, const Options& options) {
   }
 }
 
-// The networks of the two hosts, which run no OLSR, are announced by their routers (RFC 3626, 12).
+// The networks of the two hosts, which do not run OLSR, are announced by the hosts' routers (RFC
+// 3626, 12).
 void AnnounceHosts(const ns3::NodeContainer& nodes) {
   const ns3::Ipv4Mask mask("/24");
   ns3::Ipv4RoutingHelper::GetRouting<ns3::olsr::RoutingProtocol>(

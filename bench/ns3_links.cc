@@ -1,9 +1,10 @@
-// The simulation of the benchmark `clients` on two interfaces instead of a tunnel: its peer for
-// `hub_vs_bare`. Frames of host n of one interface cross link n of the simulation to the other one.
+// The simulation of the benchmark `clients` between two real interfaces instead of a tunnel: the
+// system with which the figure `hub_vs_bare` compares the hub. Frames of host n that arrive on one
+// interface pass through link n of the simulation and leave on the other interface.
 //
 //   ns3-links --left=b0 --right=b1 --links=10 --delay=10ms
 //
-// n is the last two bytes of a frame's source MAC address. Prints "ready", and runs
+// The number n is the last two bytes of a frame's source MAC address. Prints "ready", and runs
 // until it is killed.
 #include <cstdint>
 #include <iostream>

@@ -1,6 +1,7 @@
-// A point-to-point link of ns-3 between two real interfaces: a peer of the benchmark `path`. A
-// frame that arrives on one RingNetDevice crosses a PointToPointChannel with a delay and leaves on
-// the other one; addresses of the frame are given anew, since PPP has none.
+// A point-to-point link of ns-3 between two real interfaces: a system with which the benchmark
+// `path` compares the path emulator. A frame that arrives on one RingNetDevice passes through a
+// PointToPointChannel with a delay and leaves on the other RingNetDevice with new MAC addresses,
+// because PPP frames have none.
 //
 //   ns3-path --left=b0 --right=b1 --delay=10ms
 //
@@ -22,14 +23,15 @@ ns3::Ptr<ns3::NetDevice> AttachInterface(ns3::Ptr<ns3::Node> node, const std::st
   return device;
 }
 
-// Everything one device of a node receives leaves on its other one.
+// Sends every packet that one device of a node receives through the node's other device.
 void Relay(ns3::Ptr<ns3::Node> node, ns3::Ptr<ns3::NetDevice> from, ns3::Ptr<ns3::NetDevice> to) {
   node->RegisterProtocolHandler(
       ns3::Callback<void, ns3::Ptr<ns3::NetDevice>, ns3::Ptr<const ns3::Packet>, uint16_t,
                     const ns3::Address&, const ns3::Address&, ns3::NetDevice::PacketType>(
           [to](ns3::Ptr<ns3::NetDevice>, ns3::Ptr<const ns3::Packet> packet, uint16_t protocol,
                const ns3::Address&, const ns3::Address&, ns3::NetDevice::PacketType) {
-            // PPP carries no other protocol (RFC 1661); the benchmark sends none.
+            // Packets of other protocols are dropped, as PPP cannot carry them (RFC 1661); the
+            // benchmark sends none.
             if (protocol == 0x0800) to->Send(packet->Copy(), to->GetBroadcast(), protocol);
           }),
       0, from, true);

@@ -1,4 +1,4 @@
-// Our device of ns-3 on an interface of the network namespace the program runs in.
+// A RingNetDevice on an interface of the network namespace in which the program runs.
 #pragma once
 
 #include <sstream>
@@ -12,7 +12,8 @@
 
 namespace viaduct::bench {
 
-// `attributes`: "Name=Value,Name=Value". Throws UsageError for one that the device has not.
+// Sets attributes of a device. `attributes`: "Name=Value,Name=Value". Throws UsageError for an
+// attribute that the device does not have.
 inline void SetAttributes(ns3::Ptr<ns3::RingNetDevice> device, const std::string& attributes) {
   std::istringstream words(attributes);
   for (std::string word; std::getline(words, word, ',');) {

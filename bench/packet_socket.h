@@ -1,4 +1,5 @@
-// Packet sockets of the benchmark programs, opened in the network namespace the program runs in.
+// Packet sockets of the benchmark programs, opened in the network namespace in which the program
+// runs.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,18 @@
 
 namespace viaduct::bench {
 
-// Interface index; throws SystemError.
+// Returns the index of an interface. Throws SystemError.
 int InterfaceIndex(const std::string& name);
 
-// AF_PACKET, SOCK_RAW, protocol 0, not bound: what io::RingPort takes.
+// Opens a socket AF_PACKET, SOCK_RAW with protocol 0 that is not bound, as io::RingPort requires.
 UniqueFd OpenPacketSocket();
-// Bound to every frame of the interface, as ns-3's EmuFdNetDeviceHelper does by way of its
-// suid program, whose path the development kit does not have.
+// Opens a packet socket that is bound to an interface and receives all its frames, like the socket
+// that ns-3's EmuFdNetDeviceHelper gets from its suid program, whose path is not part of ns-3's
+// installed files.
 UniqueFd OpenBoundPacketSocket(const std::string& interface);
 
-// The packets that the kernel has delivered to a packet socket or dropped for lack of space, since
-// the last call.
+// The numbers of packets that the kernel has delivered to a packet socket, or dropped for lack of
+// buffer space, since the previous call of CountPackets().
 struct PacketCount {
   uint64_t given = 0, dropped = 0;
 };

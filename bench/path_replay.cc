@@ -1,5 +1,6 @@
-// path-replay PLAN SEED: sends the packets of a plan (qdisc_plan.h) through this project's
-// pipeline, in model time; prints a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives.
+// path-replay PLAN SEED: sends the packets of a plan (qdisc_plan.h) through Viaduct's path
+// pipeline, in model time; prints a line "CASE NUMBER NANOSECONDS TOS" for each frame that leaves
+// the pipeline.
 #include <cstdio>
 
 #include "base/file.h"
@@ -13,7 +14,8 @@ using namespace viaduct;
 
 using path::test::Frames;
 
-// The tag of the kernel's frames and ours: what is left of TOS says whether a frame was marked.
+// Prints the line of a frame that has left the pipeline. The printed TOS shows whether the pipeline
+// has marked the frame (ECN).
 void Print(const std::string& name, Frames& frames, const path::Departure& departure) {
   const auto bytes = frames.Bytes(departure.frame);
   std::printf("%s %u %lld %d\n", name.c_str(), bench::PlannedCase::NumberOf(bytes),

@@ -1,5 +1,6 @@
-// The cost of each stage of the path emulator, in nanoseconds a packet: one packet a microsecond
-// through a pipeline in its steady state, Push and Pop as the engine calls them.
+// Measures the cost of each stage of the path emulator, in nanoseconds per packet: one packet per
+// microsecond passes through a pipeline in its steady state, with calls of Push and Pop as the
+// engine makes them.
 //
 //   build/bench/path-stages [--benchmark_filter=REGEX] [--benchmark_format=json]
 #include <benchmark/benchmark.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr uint32_t kFrameBytes = 202;  // 160 bytes of UDP payload
 
-// Slots of equal size and a stack of free ones, as the engine's pool has them.
+// Memory for frames: slots of equal size and a stack of the free slots, as in the engine's pool.
 class Slots final : public FrameStore {
  public:
   explicit Slots(size_t count) : bytes_(count * kFrameBytes) {
@@ -59,12 +60,12 @@ void RunSpec(benchmark::State& state, const char* spec, bool observed = false) {
     const size_t count = pipeline.Pop(now, out);
     for (size_t i = 0; i < count; ++i) slots.Free(out[i].frame);
   };
-  for (int i = 0; i < 200000; ++i) step();  // until departures equal arrivals
+  for (int i = 0; i < 200000; ++i) step();  // until as many packets depart as arrive
   for (auto _ : state) step();
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
 
-// The engine's other extreme: it looks once for many packets.
+// Measures bursts, the other extreme of the engine's work: one call of Pop for many packets.
 void RunBursts(benchmark::State& state, const char* spec) {
   Slots slots(1 << 16);
   Pipeline pipeline(ParseSpec(spec), slots, {});

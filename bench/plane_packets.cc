@@ -1,10 +1,11 @@
-// The differential test of the data planes as a benchmark: how many of many random packets over
-// random networks arrive elsewhere, or otherwise, than with the kernel's own forwarding.
+// The differential test of the data planes as a benchmark: counts how many of many random packets
+// through random networks arrive elsewhere, or with other contents, than with the kernel's own
+// forwarding.
 //
 //   plane-packets --packets=100000 --networks=20 --seed=1 [--plane=ebpf]...
 //
-// Prints JSON: for each plane the packets sent and those that arrived otherwise, with the first of
-// these. The n-th network has the seed SEED + n. Needs root.
+// Prints JSON: for each plane the number of packets sent, and of packets that arrived differently,
+// with a description of the first of these. The n-th network has the seed SEED + n. Needs root.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,7 +32,7 @@ struct Options {
 
 struct Counts {
   uint64_t sent = 0, forwarded = 0, disagree = 0;
-  std::vector<std::string> first;  // that disagree
+  std::vector<std::string> first;  // descriptions of the first packets that disagree
 };
 
 std::vector<const fib::DataPlane*> PlanesOf(const Options& options) {

@@ -1,13 +1,13 @@
-// Measures how fast the product puts routes into a data plane, through the interface that its
+// Measures how fast Viaduct writes routes into a data plane, through the interface that its
 // simulator uses (fib::RouteSink).
 //
 //   plane-routes --routes=100000
-//     The kernel's table of a new namespace: adds, replaces and removes the routes, and prints
-//     how long each took as JSON.
+//     Adds, replaces and removes the routes in the kernel's table of a new namespace, and prints
+//     the duration of each of the three as JSON.
 //   plane-routes --routes=100000 --lab=LAB --node=r1 --interface=eth1 --gateway=10.0.0.6
-//     Adds them to a node of a lab that is up, through its broker; they stay.
+//     Adds the routes to a node of a lab that is up, through its broker; the routes remain.
 //
-// The routes are those of single addresses from 172.16.0.0 on. Needs root.
+// The destinations of the routes are single addresses from 172.16.0.0 on. Needs root.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
@@ -67,7 +67,7 @@ std::vector<fib::Route> MakeRoutes(const Options& options, const std::string& ga
 
 struct Cost {
   double seconds = 0;
-  double cpu_seconds = 0;  // CPU time of this process, including the kernel's part
+  double cpu_seconds = 0;  // CPU time of this process, including its time in the kernel
 };
 
 Cost CostToApply(fib::RouteSink& sink, std::vector<fib::Route> fib::RouteChanges::*part,
@@ -85,7 +85,7 @@ void to_json(nlohmann::json& json, const Cost& cost) {
   json = {{"seconds", cost.seconds}, {"cpu_seconds", cost.cpu_seconds}};
 }
 
-// Two interfaces wired to each other, of which the first leads to the gateways.
+// Creates two interfaces that are wired to each other; the gateways are behind the first.
 void MakeInterface() {
   sys::Netlink netlink;
   sys::VethEnd end, peer;

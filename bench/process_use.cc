@@ -12,20 +12,20 @@
 namespace viaduct::bench {
 namespace {
 
-// proc_pid_stat(5): what follows the name in brackets, which may hold anything. False: it has
-// ended.
+// Adds the CPU times of a process: fields of proc_pid_stat(5) behind the process name, which is in
+// parentheses and may contain any characters. Returns false if the process has exited.
 bool AddTimes(int pid, ProcessUse& use) {
   std::string line;
   if (!std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), line)) return false;
   std::istringstream words(line.substr(line.rfind(')') + 1));
   std::string state;
   words >> state;
-  std::vector<double> fields;  // from the parent, the fourth, on
+  std::vector<double> fields;  // fields from the fourth on (the parent's PID)
   for (double field; words >> field;) fields.push_back(field);
   if (fields.size() < 14) return false;
   const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
-  use.user_seconds += (fields[10] + fields[12]) / tick;    // utime, cutime
-  use.system_seconds += (fields[11] + fields[13]) / tick;  // stime, cstime
+  use.user_seconds += (fields[10] + fields[12]) / tick;    // utime and cutime
+  use.system_seconds += (fields[11] + fields[13]) / tick;  // stime and cstime
   return true;
 }
 

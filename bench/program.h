@@ -1,4 +1,4 @@
-// The common way in which the harness's programs exit.
+// The exit status of the benchmark programs.
 #pragma once
 
 #include <cstdio>
@@ -8,8 +8,8 @@
 
 namespace viaduct::bench {
 
-// Runs `run` and returns the program's exit status: the result of `run`, or, after one line on
-// standard error, the status of the error that it throws.
+// Runs `run` and returns the program's exit status: the result of `run`, or, if it throws an error,
+// the status of the error, after writing one line to standard error.
 template <class Run>
 int ExitStatusOf(std::string_view program, Run run) {
   try {

@@ -1,10 +1,10 @@
-// The first program of a User Mode Linux guest in virtual time (qdisc_host.cc): sends what a plan
-// (qdisc_plan.h) says through the kernel's own qdiscs, from one end of a veth pair to the other,
+// The first program of a User Mode Linux guest in virtual time (qdisc_host.cc): sends the frames of
+// a plan (qdisc_plan.h) through the kernel's own qdiscs, from one end of a veth pair to the other,
 // and writes a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives, by the kernel's
-// receive stamps. Only waiting takes time in there, so instants are exact except for the clock
-// reads (256 ns each). The kernel's command line names, as environment, QDISC_PLAN (a file of the
-// host) and QDISC_RESULTS (a folder of the host, where results, log and, at the very end, done are
-// written).
+// receive timestamps. In the guest only waiting takes time, so instants are exact except for the
+// clock reads (256 ns each). The kernel's command line sets two environment variables: QDISC_PLAN
+// (a file of the host) and QDISC_RESULTS (a folder of the host, to which the files results, log
+// and, at the very end, done are written).
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -31,7 +31,7 @@ namespace {
 using viaduct::bench::PlannedCase;
 
 constexpr int kBuffer = 256 << 20;
-constexpr int kQuiet = 3000;  // ms without a frame: no more will arrive
+constexpr int kQuiet = 3000;  // ms without a frame, after which no more frames arrive
 constexpr int64_t kSecond = 1000000000;
 
 FILE* g_log = nullptr;
@@ -61,7 +61,7 @@ int PacketSocket(const char* interface) {
 }
 
 void SetUp() {
-  prctl(PR_SET_TIMERSLACK, 1);  // the default lets every sleep last 50 us longer
+  prctl(PR_SET_TIMERSLACK, 1);  // with the default slack every sleep is 50 us longer
   mount("proc", "/proc", "proc", 0, nullptr);
   mount("sys", "/sys", "sysfs", 0, nullptr);
   mount("run", "/run", "tmpfs", 0, nullptr);
@@ -78,7 +78,7 @@ void SetUp() {
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-// Receives until no frame has arrived for a while.
+// Receives frames and writes their lines until no frame has arrived for kQuiet.
 void Receive(int fd, const PlannedCase& planned, int64_t start, FILE* results) {
   pollfd waits{fd, POLLIN, 0};
   while (poll(&waits, 1, kQuiet) > 0) {
@@ -110,7 +110,7 @@ void Send(int fd, const PlannedCase& planned, int64_t start) {
       clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr);
     }
     const auto frame = planned.Frame(i);
-    send(fd, frame.data(), frame.size(), 0);  // an error means that the qdisc has dropped it
+    send(fd, frame.data(), frame.size(), 0);  // an error means that the qdisc has dropped the frame
   }
 }
 

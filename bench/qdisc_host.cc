@@ -1,6 +1,6 @@
-// qdisc-host PLAN FOLDER: boots a kernel for guests (viaduct kernel build) in virtual time with
-// qdisc-guest as its first program, which writes what arrives to FOLDER/results. Nothing of the
-// host but the files is touched; no privilege.
+// qdisc-host PLAN FOLDER: boots a guest kernel (viaduct kernel build) in virtual time with
+// qdisc-guest as its first program, which writes the frames that arrive to FOLDER/results. Only
+// these files of the host are used; needs no privilege.
 #include <cstdio>
 #include <filesystem>
 
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   try {
     Run(std::filesystem::absolute(argv[1]), folder);
   } catch (const Error& error) {
-    if (std::filesystem::exists(folder / "done")) return 0;  // the guest has switched itself off
+    if (std::filesystem::exists(folder / "done")) return 0;  // the guest has powered itself off
     std::fprintf(stderr, "qdisc-host: %s\n", error.what());
     return static_cast<int>(error.status());
   }

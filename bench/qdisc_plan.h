@@ -1,10 +1,12 @@
-// The plan that Linux's qdiscs and our pipeline are both given, in JSON: an array of cases,
+// The plan of frames that are sent both through Linux's qdiscs and through Viaduct's path pipeline,
+// in JSON: an array of cases,
 //
 //   {"name": NAME, "spec": SPEC, "tc": [WORDS, ...], "packets": 20000, "batch": 1,
 //    "interval": 1000000, "tos": 0, "frames": [[FLOW, BYTES], ...]}
 //
-// `tc`: what follows "tc qdisc add dev left" in each call. `batch` packets leave together every
-// `interval` nanoseconds; `frames` are sent in turn, with their length from the destination MAC on.
+// `tc`: the words that follow "tc qdisc add dev left" in each call. `batch` packets are sent
+// together every `interval` nanoseconds; `frames` are sent in rotation, each with its length from
+// the destination MAC on.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ struct PlannedCase {
   std::vector<PlannedFrame> frames;
 
   int64_t SentAt(uint64_t i) const { return static_cast<int64_t>(i / batch) * interval; }
-  // Frame number i, whose payload begins with i (4 bytes).
+  // Returns frame number i, whose payload begins with i (4 bytes).
   std::vector<std::byte> Frame(uint64_t i) const {
     namespace p = wire::packet;
     constexpr size_t kHeaders = 14 + 20 + 8;
@@ -45,7 +47,7 @@ struct PlannedCase {
   static uint32_t NumberOf(wire::ConstBytes frame) { return wire::Load32(frame.data() + 42); }
 };
 
-// Throws nlohmann::json::exception.
+// Returns the cases of the plan in the file `path`. Throws nlohmann::json::exception.
 inline std::vector<PlannedCase> ReadPlan(const std::string& path) {
   std::vector<PlannedCase> plan;
   for (const auto& planned : nlohmann::json::parse(ReadFile(path))) {

@@ -13,7 +13,7 @@ if __name__ == "__main__":
             status = main()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on: | head
+    except BrokenPipeError:  # the reader of the output has exited (| head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 128 + signal.SIGPIPE
     sys.exit(status)

@@ -1,13 +1,13 @@
-// A userspace tunneller as the ns-2 Distributed Clients Extension has one (Kristiansen, Plagemann:
-// "ns-2 Distributed Clients Emulation: Accuracy and Scalability", 2009, sections 2 and 4):
-// the baseline of the benchmark `clients`.
+// A userspace tunneller like that of the ns-2 Distributed Clients Extension (Kristiansen,
+// Plagemann: "ns-2 Distributed Clients Emulation: Accuracy and Scalability", 2009, sections 2 and
+// 4): the baseline of the benchmark `clients`.
 //
 //   tapudp original|modified HUB PORT COUNT [FIRST]
 //
-// Makes the TAP interfaces tap1, tap2 ... and moves their frames over one UDP socket, with the
-// hub's encapsulation (VXLAN; number i has VNI FIRST + i - 1). In each round it polls every TAP for
-// one frame to be sent; `original` polls the socket once a round, `modified` once for each TAP.
-// Runs until it is killed; prints "ready".
+// Creates the TAP interfaces tap1, tap2 ... and carries their frames over one UDP socket, with the
+// hub's encapsulation (VXLAN; TAP number i has VNI FIRST + i - 1). In each round it polls every TAP
+// for one frame to send; `original` polls the UDP socket once per round, `modified` once for each
+// TAP. Prints "ready", and runs until it is killed.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ class Tunneller {
                              frame_.size() - VxlanHeader::kSize);
     if (got <= 0) return;
     VxlanHeader{first_ + static_cast<uint32_t>(i)}.Write(frame_);
-    // The frame is lost if the socket does not take it, as in the ns-2 tunneller.
+    // The frame is lost if the socket does not accept it, as in the ns-2 tunneller.
     if (send(socket_.get(), frame_.data(), static_cast<size_t>(got) + VxlanHeader::kSize, 0) < 0) {
       return;
     }

@@ -25,7 +25,7 @@ def test_the_middle_mean_has_no_outliers() -> None:
 def test_every_pair_of_leaves_is_new_and_no_source_asks_too_often() -> None:
     pairs = aodv._pairs()
     assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 17 * 16 / 2
-    assert max(Counter(source for source, _ in pairs).values()) < 10  # RREQ_RATELIMIT
+    assert max(Counter(source for source, _ in pairs).values()) < 10  # RREQ_RATELIMIT of AODV
 
 
 def test_planes_are_called_as_before_where_they_were_known() -> None:
@@ -50,7 +50,7 @@ def test_a_page_without_published_figures_says_so(tmp_path: Path) -> None:
 
 
 def test_an_interruption_ends_after_the_longest_silence() -> None:
-    # The packet of 2.02 was under way when the link was cut.
+    # The packet sent at 2.02 s was under way when the link was cut.
     assert interruption([1.98, 2.0, 2.02, 3.5, 3.52, 3.6], cut=2.0) == pytest.approx(1.5)
     assert interruption([1.9, 2.3], cut=2.0) == pytest.approx(0.3)
     with pytest.raises(BenchError, match="after the cut"):

@@ -2,8 +2,8 @@
 //
 //   userspace-bridge ring|socket INTERFACE INTERFACE
 //
-// `socket`: a read and a write per frame, as the thesis's forwarder did. `ring`: bursts through
-// io::RingPort, what the product's devices stand on. Runs until it is killed.
+// `socket`: one read and one write per frame, as in the forwarder of the thesis. `ring`: bursts
+// through io::RingPort, which Viaduct's devices use. Runs until it is killed.
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -26,7 +26,7 @@ void WaitForEither(int a, int b) {
   poll(fds.data(), fds.size(), -1);
 }
 
-// Moves one frame if there is one.
+// Forwards one frame; returns false if there is none.
 bool ForwardFrame(int from, int to) {
   std::array<std::byte, 65536> frame;
   sockaddr_storage source;

@@ -14,7 +14,7 @@ Bar = Literal["at least", "at most", "exactly", "within"]
 
 _NORMAL_95 = statistics.NormalDist().inv_cdf(0.975)
 
-LOSS_FREE = 0.001  # a rate counts as forwarded without loss below this
+LOSS_FREE = 0.001  # maximum loss at which a rate counts as loss-free
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Ratio:
     bar: float
     kind: Bar = "at least"
     rounds: tuple[float, ...] = field(default=())
-    bar_high: float = math.nan  # of "within": from `bar` to here
+    bar_high: float = math.nan  # the upper limit of "within"; `bar` is the lower limit
 
     @staticmethod
     def of(rounds: Sequence[float], bar: float, kind: Bar = "at least") -> Ratio:

@@ -27,9 +27,9 @@ NOTES = [
     "queue is long enough to hold what comes before the route does, so it loses none itself.",
 ]
 _LEAVES = 17
-_ROUTERS = 2  # between the ends of the line
-_WAIT = 2  # seconds for the answer of a ping
-# Routes that nobody uses end soon, so that the next flow has to find its route anew.
+_ROUTERS = 2  # number of routers between the ends of the line
+_WAIT = 2  # seconds to wait for the answer of a ping
+# Unused routes expire soon, so that the next flow has to find its route again.
 _LINE = (
     "routing: {protocol: AODV, attributes: {MaxQueueLen: 1000000, ActiveRouteTimeout: 1s, "
     "MyRouteTimeout: 2s}}",
@@ -38,14 +38,14 @@ _LINE = (
 )
 _HANDOVER_RATES = (1_000.0, 10_000.0)  # packets a second
 _HANDOVER_SECONDS = 0.5
-_TIMEOUT = 30.0  # for the end of a route
+_TIMEOUT = 30.0  # seconds to wait until a route has expired
 
 
 def _line(session: Session, setting: Setting) -> Forwarder:
     lines = [*setting.lines(), *_LINE]
     ends = ("n0", f"n{_ROUTERS + 1}")
     system = product.bring_up(session, setting, f"aodv-{setting.name}", lines, ends)
-    system.frames = False  # the source looks for routes itself
+    system.frames = False  # the source sends from sockets, because it looks for routes itself
     return system
 
 
@@ -139,7 +139,7 @@ def _handovers(session: Session, plan: Plan, result: Result, system: Forwarder) 
             seen[pps].append(_handover(session, system, pps))
     every = [order for orders in seen.values() for order in orders]
     lost = [float(order.lost) for order in every]
-    # The mean: a median would hide the rare loss.
+    # The mean is used, because a median would hide a rare loss.
     result.ratios["losses_at_handover"] = Ratio(
         statistics.mean(lost), min(lost), max(lost), 0, "exactly", tuple(lost)
     )
@@ -171,7 +171,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     with plan.part("hand-over", 0.5):
         _handovers(session, plan, result, offloaded)
     kernel = systems.kernel_line(session, _ROUTERS)
-    kernel.frames = False  # as the others
+    kernel.frames = False  # the source sends from sockets, as in the two AODV lines
     lines = [kernel, _line(session, IN_SIMULATOR), offloaded]
     for system in lines:
         systems.await_path(system)

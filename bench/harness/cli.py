@@ -140,7 +140,7 @@ def _run(name: str, build: Path, plan: Plan, result: Result) -> bool:
             result.timing["interrupted"] = True
             return False
         except BenchError as error:
-            # What has been measured is worth writing.
+            # The figures measured so far are still written.
             print(f"viaduct bench: {error}", file=sys.stderr)
             plan.shortened.append(f"the rest is missing: {error}")
             result.timing["failed"] = str(error)
@@ -185,7 +185,7 @@ def _write(arguments: argparse.Namespace, result: Result) -> None:
     if arguments.json:
         arguments.json.write_text(json.dumps(result.as_json(), indent=1) + "\n")
     if arguments.report:
-        from . import report  # matplotlib takes a second to load
+        from . import report  # imported late, because loading matplotlib takes a second
 
         print(f"report: {report.write(result, arguments.report)}")
 
@@ -200,7 +200,8 @@ def main() -> int:
             file=sys.stderr,
         )
         return _ENVIRONMENT
-    # Under sudo the command would be the user's, who may not write where the harness measures.
+    # The variables of sudo are removed: with them the command would run as the invoking user, who
+    # must not write where the harness measures.
     for variable in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):
         os.environ.pop(variable, None)
     plan = make_plan(arguments.name, arguments.quick, arguments.rounds)

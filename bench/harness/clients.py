@@ -45,18 +45,19 @@ NOTES = [
 _HUBS = {"source": "198.51.100.254", "destination": "203.0.113.254"}
 _HOSTS = {"source": "198.51.100.1", "destination": "203.0.113.1"}
 _PORT = 4789
-_LINK = 0.020  # seconds, both ways
+_LINK = 0.020  # round-trip delay of the simulated link, seconds
 _THOUSAND, _MANY, _FEW = 1000, 250, 10
-_THOUSAND_SECONDS = 90.0  # mostly to make and remove 2,000 interfaces
-WORK = ("reading", "writing", "events")  # of the simulator's loop
+_THOUSAND_SECONDS = 90.0  # seconds, mostly to create and remove 2,000 interfaces
+WORK = ("reading", "writing", "events")  # kinds of work of the simulator's loop
 _PAPER_SIZE = 500  # bytes of UDP payload: the paper's experiment 2
 _SIZES = (58, 500, 1000, 1472)
-# A second and in all, whatever the number of clients: a probe and its answer pass the hub as
-# datagrams do, so 20 to each of 250 clients (5,000) would be a load that 10 clients do not have.
+# The number of probes a second in total, for any number of clients. A probe and its answer pass the
+# hub as datagrams do, so 20 probes a second to each of 250 clients (5,000) would be a load that 10
+# clients do not cause.
 _PROBES = 1_000
 _PROBES_OF_DELAYS = 5_000
-_LOADS = (100_000, 200_000, 400_000)  # packets a second; around the saturation of both below
-_HUB_SHARE = 0.25  # of a processor, where the hub shall be what limits
+_LOADS = (100_000, 200_000, 400_000)  # packets a second to offer, around the saturation
+_HUB_SHARE = 0.25  # share of a processor that makes the hub the bottleneck
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,12 @@ class Trial:
     """What one trial showed."""
 
     offered_pps: float
-    received: list[float]  # packets a second, by client
-    added_rtt_ms: list[float | None]  # the mean, by client
+    received: list[float]  # packets a second, one element per client
+    added_rtt_ms: list[float | None]  # the mean, one element per client
     probes: int
     probes_lost: int
-    lost: float  # of the datagrams that the source sent, until the last one had arrived
-    seconds: float  # with traffic
+    lost: float  # share of the sent datagrams, counted after the last one had arrived
+    seconds: float  # duration of the traffic
     hub: dict[str, object] = field(repr=False)
 
     @property
@@ -146,7 +147,8 @@ def _hosts(session: Session) -> Hosts:
         join(made.hub, side[:8], host, "eth0")
         made.hub.ip([f"addr add {_HUBS[side]}/24 dev {side[:8]}", f"link set {side[:8]} mtu 1600"])
         host.ip([f"addr add {_HOSTS[side]}/24 dev eth0", "link set eth0 mtu 1600"])
-    # The load hands over many datagrams at once, which leave one by one; its probes are pings.
+    # client-load passes many datagrams to the kernel at once, so the interface must send them one
+    # by one; its probes are pings, which need net.ipv4.ping_group_range.
     frames_only(made.source, "eth0")
     made.source.sysctl(["net.ipv4.ping_group_range=0 2147483647"])
     steer = f"echo {1 << SENDER_CPU} > /sys/class/net/eth0/queues/rx-0/rps_cpus"
@@ -200,7 +202,7 @@ def _emulation(
 ) -> Child:
     """The simulation of the links, once it takes frames, with the group's share of a processor."""
     if tunnel is BARE:
-        # Its ports are the interfaces themselves, which have no other use.
+        # The ports of ns3-links are the interfaces themselves, which need no addresses.
         hosts.hub.ip([f"addr flush dev {side[:8]}" for side in _HUBS])
         for side in _HUBS:
             frames_only(hosts.hub, side[:8])
@@ -385,7 +387,7 @@ def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
 
 
 def _delays(runner: Runner, plan: Plan, result: Result, half: float) -> None:
-    seconds = plan.choose(40.0, 15.0)  # 300 probes of a client: few would differ by chance
+    seconds = plan.choose(40.0, 15.0)  # 300 probes per client: with fewer, means differ by chance
     trials = [
         runner.trial(VXLAN, _MANY, half, seconds=seconds, probes=_PROBES_OF_DELAYS)
         for _ in range(plan.row_rounds)
@@ -451,7 +453,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     with plan.part("two hosts", 0.5):
         try:
             several_hosts.measure(session, plan, result)
-        except BenchError as error:  # such as a build without Open MPI
+        except BenchError as error:  # for example a build without Open MPI
             plan.shortened.append(f"two hosts are missing: {error}")
     with plan.part("delays", 0.5):
         _delays(runner, plan, result, saturated / 2)

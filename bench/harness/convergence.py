@@ -13,16 +13,16 @@ from .results import Result, measured
 from .session import Session
 
 _SIMULATION = Setting("simulation", "simulation", "simulate")
-_CUT, _INTERVAL = 2.0, 0.02  # seconds of the flow
+_CUT, _INTERVAL = 2.0, 0.02  # seconds: when the link is cut, and the interval of the packets
 
 
 @dataclass(frozen=True)
 class Ring:
     """A scenario in which packets pass a link that is cut."""
 
-    nodes: tuple[str, ...]  # lines of its file: protocol, nodes, links
-    cut: str  # the link
-    ends: tuple[str, str]  # between which packets go
+    nodes: tuple[str, ...]  # lines of the scenario file: protocol, nodes, links
+    cut: str  # the link that is cut
+    ends: tuple[str, str]  # the nodes between which packets are sent
     duration: float  # seconds of the flow
 
     def lines(self) -> list[str]:
@@ -37,7 +37,7 @@ class Ring:
         ]
 
 
-# From n4 to n1 by way of n0, then by way of n3 and n2.
+# The path from n4 to n1 leads through n0 and, after the cut, through n3 and n2.
 _OLSR = Ring(
     (
         "routing: {protocol: OLSR, attributes: {HelloInterval: 500ms, TcInterval: 1s}}",

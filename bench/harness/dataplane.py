@@ -28,12 +28,13 @@ NOTES = [
     "planes_disagree: random packets over random networks, both families, broken ones too; each "
     "packet that arrives elsewhere, or otherwise, than with the kernel's forwarding counts.",
 ]
-_LAST = 32  # routers of the longest line
+_LAST = 32  # number of routers of the longest line
 _ROUTES = 100_000
-_PACKETS, _NETWORKS = 100_000, 20  # of the differential test
+_PACKETS, _NETWORKS = 100_000, 20  # numbers of the differential test
 _BARE = ("userspace-bridge", "ring", "b0", "b1")
 
-# Key, (plane, routers) of ours and of what it is compared with, bar.
+# For each ratio: its key, (plane, routers) of the measured system and of the system that it is
+# compared with, and the bar.
 _KERNEL = "kernel"
 _RATIOS = {
     "ebpf_vs_kernel": (("ebpf", 1), (_KERNEL, 1), 1.3),

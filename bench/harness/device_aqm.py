@@ -56,7 +56,7 @@ def _make_hosts(session: Session) -> Hosts:
         join(host, "eth0", hosts.router, port)
         via = f"route add 10.1.{3 - number}.0/24 via 10.1.{number}.1"
         host.ip([f"addr add 10.1.{number}.2/24 dev eth0", via])
-    # Without the early end of its slow start that CUBIC has: the queue fills at once.
+    # Reno is used, because CUBIC ends its slow start early: with Reno the queue fills at once.
     hosts.left.sysctl(["net.ipv4.tcp_congestion_control=reno"])
     shape = ["tbf", "rate", f"{_RATE}mbit", "burst", "5kb", "limit", "10mb"]
     hosts.router.run(["tc", "qdisc", "add", "dev", "r1", "root", *shape])

@@ -10,9 +10,9 @@ from .plan import Plan
 from .results import Result, measured
 from .session import Session
 
-_ATTRIBUTE = "HeaderBytes"  # of RingNetDevice
+_ATTRIBUTE = "HeaderBytes"  # an attribute of RingNetDevice
 _BYTES = 128
-_FRAME = 1514  # 1472 bytes of UDP
+_FRAME = 1514  # bytes of a frame with 1472 bytes of UDP payload
 
 
 def _bridge(session: Session, name: str, label: str, *words: str) -> Middle:

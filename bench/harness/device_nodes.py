@@ -14,7 +14,7 @@ from .results import Result, Row, measured
 from .session import FORWARDER_CPU, SENDER_CPU, Session
 
 _PROGRAM = "device-node"
-_BOTTLENECK = "100mbit"  # the report's Ethernet
+_BOTTLENECK = "100mbit"  # the rate of the Ethernet link in the netmap device's report
 _WARM_UP = 0.5  # seconds
 
 
@@ -39,7 +39,7 @@ class Nodes:
     mbit: float  # UDP or TCP payload, after the warm-up
     offered_packets: int
     received_packets: int
-    frames: int  # that the sink's interface received
+    frames: int  # number of frames that the sink's interface received
     rtt_ms: float | None
     rtt_p95_ms: float | None
     source: Row
@@ -51,7 +51,7 @@ class Nodes:
         source = self.source
         return {
             "mbit": round(self.mbit, 1),
-            # A stream's segments are not its writes.
+            # No loss for TCP: a stream's segments do not correspond to the application's writes.
             "loss_percent": round(lost, 3) if udp and self.offered_packets else None,
             "rtt_ms": self.rtt_ms,
             "rtt_p95_ms": self.rtt_p95_ms,
@@ -102,7 +102,7 @@ class BackToBack:
         before = frames_in(self.pair.right)
         own = control.words if device is not TRADITIONAL else NONE.words
         source = [self.program, "--role=source", *words, f"--duration={seconds}s"]
-        # Both at the same priority: neither may starve the other's interrupts.
+        # Source and sink run at the same priority, so that neither blocks the other's interrupts.
         place = ["nice", "-n", "-20", *source, *device.command(), *own, *more]
         sent = self.session.start(self.pair.left.command(place, SENDER_CPU)).report(seconds + 60)
         seen = sink.report(timeout=60)
@@ -174,7 +174,8 @@ def backlog(nodes: BackToBack, plan: Plan, result: Result, found: Found) -> None
         return
     seconds = plan.choose(8.0, 2.0)
     visible: dict[str, list[float]] = {}
-    # AF_XDP goes past the interface's queueing discipline, which is the slow link here.
+    # Devices on AF_XDP are left out: they bypass the interface's queueing discipline, which shapes
+    # the slow link here.
     shaped = [(device, control) for device, control in _systems(found) if _is_shaped(device)]
     for number, order in plan.turns(shaped):
         for device, control in order:
@@ -184,7 +185,7 @@ def backlog(nodes: BackToBack, plan: Plan, result: Result, found: Found) -> None
                 _one_backlog(nodes, result, (device, control), traffic, seconds, visible)
     nodes.pair.left.run(["tc", "qdisc", "del", "dev", "eth0", "root"])
     if visible.get("udp"):
-        # Each round's worse one.
+        # The ratio of each round is the lower of the values with UDP and TCP.
         both = [min(values) for values in zip(visible["udp"], visible["tcp"], strict=True)]
         result.ratios["backlog_visible"] = Ratio.of(both, 0.8)
         plan.say(f"{100 * result.ratios['backlog_visible'].value:.0f}% of the queue is visible")

@@ -15,36 +15,36 @@ from .quota import Quota, quota
 from .results import Result, Row, measured
 from .session import FORWARDER_CPU, SENDER_CPU, Session
 
-SMALL = 64  # bytes of a frame, without FCS, as of ns-3's fd-emu-send
+SMALL = 64  # bytes of a frame, without FCS, as in ns-3's fd-emu-send
 SIZES = (SMALL, 512, 1514)
-PORT, DEVICE = "port", "device"  # layers
-_WAITED_PERCENT = 0.5  # of the time: what is later than the 99th percentile may be that
-_OWN_LATENESS = ("ReceivedLateness", "SentLateness")  # attributes of RingNetDevice, p99
-_FIRST_RATE = 60e3  # of a search after a collapse
-_SOME = 0.1  # a loss that is no collapse
-_BUSY = 0.9  # a sender that never waits and got less of its processor shared it with others
+PORT, DEVICE = "port", "device"  # names of the layers
+_WAITED_PERCENT = 0.5  # maximum share of time waited; more may be the cause of lateness above p99
+_OWN_LATENESS = ("ReceivedLateness", "SentLateness")  # attributes of RingNetDevice: its p99
+_FIRST_RATE = 60e3  # frames a second, where a search starts after a collapse
+_SOME = 0.1  # maximum loss that is no collapse
+_BUSY = 0.9  # minimum processor share of a sender that never waits, if it shares with no process
 
 
 @dataclass(frozen=True)
 class Sending:
     """One trial of a sender that does not wait."""
 
-    pps: float  # that the other end's kernel counted
-    loss: float  # of the frames that were to be sent: refused or gone
-    cpu_ns: float  # of the sender's processor for a frame that arrived
-    cpu_share: float  # what the sender had of its processor
+    pps: float  # frames a second counted by the other end's kernel
+    loss: float  # share of the frames to send that were refused or lost
+    cpu_ns: float  # time of the sender's processor for each frame that arrived
+    cpu_share: float  # share of its processor that the sender received
 
 
 @dataclass(frozen=True)
 class Receiving:
     """One trial of a receiver."""
 
-    pps: float  # that came up
-    offered_pps: float  # that reached the interface
+    pps: float  # packets a second that reached the node
+    offered_pps: float  # frames a second that reached the interface
     loss: float
     dropped_by_kernel: int
     dropped_by_device: int
-    unaccounted: int  # that reached the interface, and nobody knows what became of them
+    unaccounted: int  # frames that reached the interface and appear in no other counter
     report: Row
 
 
@@ -83,7 +83,7 @@ class Bench:
     def __init__(self, session: Session, pair: Pair) -> None:
         self.session, self.pair = session, pair
         self.program = session.program(RATE)
-        self.shares: list[float] = []  # of its processor, of each saturating sender
+        self.shares: list[float] = []  # processor share of each saturating sender
 
     def _command(self, mode: str, layer: str, device: Device, *more: str) -> list[str]:
         words = [f"--mode={mode}", f"--layer={layer}", "--interface=eth0"]
@@ -121,7 +121,8 @@ class Bench:
         more: Sequence[str] = (),
     ) -> Receiving:
         """Frames of a source at a rate; None: as many as it can send."""
-        # As RealtimeSimulatorImpl does, which has the traditional device.
+        # The device polls always, as RealtimeSimulatorImpl, with which the traditional device runs,
+        # does.
         spins = () if device is TRADITIONAL else ("--poll",)
         command = self._command("receive", layer, device, *spins, *more)
         place = self.pair.right.command(
@@ -194,7 +195,7 @@ class Reception:
 
     loss_free: list[float] = field(default_factory=list)
     saturated: list[Receiving] = field(default_factory=list)
-    bare: list[Receiving] = field(default_factory=list)  # a loop on the port
+    bare: list[Receiving] = field(default_factory=list)  # results of a bare loop on the port
 
 
 def _loss_free(bench: Bench, plan: Plan, device: Device, saturated: Receiving) -> float:

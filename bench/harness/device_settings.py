@@ -10,8 +10,9 @@ from .plan import Plan
 from .results import Result, measured
 from .session import FORWARDER_CPU
 
-NUMBERED = 70  # bytes: the shortest frame that carries the numbers of `frame-source`
-# Name, and the attribute that AF_PACKET's device has in addition to the port's.
+NUMBERED = 70  # bytes of the shortest frame that carries the numbers of `frame-source`
+# Name of the setting, and the attribute that the device on AF_PACKET has in addition to the
+# attributes of its port.
 _SETTINGS = (("queues", "Queues=2"), ("blocks", "RingBlocks=true"))
 
 

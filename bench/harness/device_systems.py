@@ -11,8 +11,8 @@ from .process import BenchError, run
 from .session import Namespace, Session, join
 
 RATE = "device-rate"
-_PORT = "Port"  # the attribute of RingNetDevice that says what carries its frames
-_BLOCKS = "RingBlocks"  # the one that gives AF_PACKET a ring of blocks to receive in (TPACKET_V3)
+_PORT = "Port"  # the attribute of RingNetDevice that selects its kind of port
+_BLOCKS = "RingBlocks"  # the attribute that gives AF_PACKET a receive ring of blocks (TPACKET_V3)
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Device:
     name: str
     label: str
     words: tuple[str, ...]
-    attributes: tuple[str, ...] = ()  # of RingNetDevice, "Name=Value"
+    attributes: tuple[str, ...] = ()  # attributes of RingNetDevice, "Name=Value"
 
     def command(self, *more: str) -> list[str]:
         """Words for a program; `more` attributes besides."""
@@ -32,7 +32,7 @@ class Device:
 
 TRADITIONAL = Device("fdnetdevice", "ns-3's FdNetDevice", ("--device=fd",))
 _PACKET = Device("af_packet", "RingNetDevice on AF_PACKET", ("--device=ring",))
-# What else a port may be: name, label, value of the attribute.
+# The kinds of ports besides AF_PACKET: name, label, value of the attribute.
 _OTHERS = (
     ("af_xdp", "RingNetDevice on AF_XDP", "AfXdp"),
     ("dpdk", "RingNetDevice on DPDK (net_af_packet)", "Dpdk"),
@@ -69,7 +69,7 @@ def attributes(session: Session) -> list[str]:
 class Found:
     """The devices that work here; why others do not."""
 
-    devices: tuple[Device, ...]  # the traditional one first
+    devices: tuple[Device, ...]  # devices to measure, the traditional one first
     missing: tuple[str, ...]
     attributes: tuple[str, ...]
 

@@ -40,8 +40,8 @@ NOTES = [
     "for times and 5% for the others.",
     "Seeds are the same in all modes: the n-th frame of a direction meets the same loss.",
 ]
-_TIMEOUT = 90.0  # seconds beyond a run's own, for the boot of kernels and convergence
-_SETTLING = 4  # seconds after a change of a link
+_TIMEOUT = 90.0  # seconds in addition to a run's duration, for kernels' boot and convergence
+_SETTLING = 4  # seconds after a change of a link, in which routes settle
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ _MODES = (
     Mode("emulate", "emulate", ("--mode=emulate",)),
     _REFERENCE,
 )
-Tables = dict[int, Any]  # by second
+Tables = dict[int, Any]  # next hops of all nodes, keyed by second
 
 
 def tables_of(data: dict[str, Any]) -> Tables:

@@ -20,12 +20,12 @@ class Experiment:
     label: str
     lines: Sequence[str]
     flows: Sequence[str]
-    quick: int  # seconds of the run
+    quick: int  # seconds of a quick run
     full: int
     cuts: Sequence[int] | None = None
 
 
-# No two shortest paths are equally long: which of them OLSR takes is its own matter.
+# No two shortest paths have equal length, because the choice of OLSR between them is not specified.
 EXPERIMENTS = (
     Experiment(
         "ring",

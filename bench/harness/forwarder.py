@@ -19,10 +19,11 @@ class Forwarder:
     sink: Namespace
     sink_address: str = ""
     child: Child | None = None
-    processes: Sequence[int] = ()  # where it is not one child
+    processes: Sequence[int] = ()  # PIDs of the forwarder's processes, if it is not a single child
     lab: str = ""
-    # UDP is whole frames to the source's interface, as of a packet generator, past the source's IP
-    # stack, which costs more than many a system. Not where that stack has to look for the route.
+    # Whether UDP is sent as complete frames through the source's interface, as by a packet
+    # generator, past the source's IP stack, which costs more time than many a system. False where
+    # the source's stack must look for the route.
     frames: bool = True
 
     def pids(self) -> Sequence[int]:
@@ -58,7 +59,7 @@ class Middle(Forwarder):
     """One that joins the interfaces b0 and b1 of a namespace of its own."""
 
     middle: Namespace
-    vlans: int = 0  # links, each a VLAN of the two interfaces; 0: untagged frames
+    vlans: int = 0  # number of links, each a VLAN of the two interfaces; 0: untagged frames
 
     def bridge(self) -> None:
         """Join them by a Linux bridge."""

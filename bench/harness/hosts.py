@@ -18,9 +18,9 @@ from .product import KERNEL_ROUTES, bring_up
 from .results import Result, measured
 from .session import FORWARDER_CPU, Namespace, Session, join
 
-_NODES = 16  # two hosts at the ends, 14 routers
+_NODES = 16  # number of nodes: two hosts at the ends, 14 routers
 _HALF = _NODES // 2
-_TIMEOUT = 60  # seconds for the routes of both hosts
+_TIMEOUT = 60  # seconds until the routes of both hosts exist
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _on_two(session: Session) -> Iterator[tuple[Forwarder, Host]]:
         join(first, "uplink", second, "uplink")
         addresses = {"192.0.2.1": first, "192.0.2.2": second}
         for address, host in addresses.items():
-            # As between machines: VXLAN's frames are longer than the nodes'.
+            # The MTU is as between machines: VXLAN frames are longer than the nodes' frames.
             host.ip([f"addr add {address}/24 dev uplink", "link set uplink mtu 1600"])
         hosts = ", ".join(f"h{i}: {{address: {a}}}" for i, a in enumerate(addresses, 1))
         lab = session.lab_name("twohosts")

@@ -11,12 +11,12 @@ from .plan import Plan
 from .results import Result, Row, measured
 from .session import FORWARDER_CPU, Session
 
-# Of wall time / ns-3's own, at most.
+# The bars of wall time divided by ns-3's own wall time: the maximum for each experiment.
 _WALL_BAR, _HOSTS_BAR, _BULK_BAR, _FLOWS_BAR, _SHORT_BAR = 2.0, 1.5, 1.2, 1.0, 3.0
-_PROCESS_BAR = 2.2  # DCE Cradle's, of a guest that is a process
+_PROCESS_BAR = 2.2  # DCE Cradle's ratio; for a guest that is a process
 _FRAMES_BAR, _MEMORY_BAR, _BOOT_BAR = 120_000.0, 1.0, 0.3
 _IDENTICAL = 20
-_PROCESSES = 5  # runs of a guest that is a process whose trace is compared with embedded ones
+_PROCESSES = 5  # runs of a guest as a process, whose trace is compared with embedded guests'
 
 
 def _wall(row: Row) -> float:
@@ -38,7 +38,7 @@ def _wall_row(trials: Sequence[Row], **labels: object) -> Row:
     }
 
 
-Seen = dict[str, list[Row]]  # what each system printed, round by round
+Seen = dict[str, list[Row]]  # reports of each system, one per round
 
 
 def _by_turns(
@@ -77,12 +77,14 @@ def _same_work(session: Session, plan: Plan, result: Result, newest: System) -> 
         f"{newest.name}_hosts", f"{newest.label}, ns-3 routers", (*newest.words, "--routers=ns3")
     )
     systems = [NS3, newest, hosts_only, in_process(newest), in_process(hosts_only)]
-    # Of 20 s, booting would be a fifth; it counts, and has figures of its own.
+    # The duration is 100 s: with 20 s, booting would be a fifth of the wall time. Booting counts,
+    # and has separate figures.
     words = ["--loss=0", "--bottleneck=4Mbps", "--duration=100s"]
     seen = _by_turns(session, plan, max(plan.rounds, 3), systems, *words)
     for system in systems:
         result.add("same_work", system, **_wall_row(seen[system.name]))
-    # A few segments more or less remain (delayed acknowledgements, ARP).
+    # The cost is per segment, as the numbers of segments differ slightly (delayed acknowledgements,
+    # ARP).
     cost = {
         name: [_wall(trial) / trial["segments"] for trial in trials]
         for name, trials in seen.items()
@@ -189,7 +191,7 @@ def _repeats(session: Session, plan: Plan, result: Result, newest: System) -> No
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the other ratios and the rows of section 5."""
     newest = kernel_systems(session)[0]
-    # The ratios first.
+    # The parts with ratios are first.
     with plan.part("the same work", 0.35):
         _same_work(session, plan, result, newest)
     with plan.part("bulk", 0.3):
@@ -201,7 +203,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     with plan.part("repeated runs", 0.5):
         _repeats(session, plan, result, newest)
     systems = [NS3, newest]
-    # Figure 6: 60 s of traffic. Figure 7: two clients.
+    # DCE Cradle's figure 6 has 60 s of traffic, figure 7 two clients.
     clients = plan.choose([1, 2, 5, 10, 20, 50, 75, 100], [1, 10, 100])
     with plan.part("clients", 0.5):
         _against(session, plan, result, systems, ("clients", "--clients={}", "clients"), clients)
@@ -209,7 +211,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     duration = ("duration", "--duration={}s", "simulated_seconds")
     with plan.part("durations", 1.0):
         _against(session, plan, result, systems, duration, seconds)
-    # 34 nodes, which are distributed over so many kernels.
+    # The 34 nodes are distributed over the given number of kernels.
     guests = ("guests", "--flows=16 --guests={}", "guests")
     places = [newest, in_process(newest)]
     with plan.part("several kernels", 0.5):

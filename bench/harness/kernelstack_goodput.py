@@ -21,9 +21,9 @@ from .results import Result, Row
 from .session import Session
 
 HOST = "host"
-_SECONDS = 60  # of traffic (DCE Cradle, section 4)
+_SECONDS = 60  # seconds of traffic (DCE Cradle, section 4)
 _QUICK_SECONDS = 20
-_FEWEST_RUNS = 4  # of a mean
+_FEWEST_RUNS = 4  # minimum number of runs for a mean
 
 
 def _goodput(values: Sequence[float], host: float | None = None) -> Row:

@@ -12,16 +12,18 @@ from .process import BenchError, Child, run, wait_until
 from .results import Row
 from .session import Session
 
-# Linux's defaults on a machine with memory enough; guests, which have little, would choose less.
+# Linux's defaults on a machine with much memory; guests, which have little, would choose smaller
+# buffers.
 BUFFERS = {
     "net.ipv4.tcp_rmem": "4096 131072 6291456",
     "net.ipv4.tcp_wmem": "4096 16384 4194304",
 }
-# DCE Cradle, section 4. ns3-dumbbell's defaults.
+# The path of DCE Cradle, section 4, which is also ns3-dumbbell's default.
 CRADLE_SPEC = "delay=100ms rate=2Mbit loss=5% queue=100p"
-_LONGEST = 600.0  # s of wall time, of one run in virtual time
-# A round of real time later than this says more of the machine's other work than of kernels.
-_LATEST_WRITE_MS = 200.0  # the round-trip time
+_LONGEST = 600.0  # maximum wall time of one run in virtual time, seconds
+# The maximum lateness of writes in real time: a later round would measure the machine's other work
+# more than its kernel.
+_LATEST_WRITE_MS = 200.0  # equal to the path's round-trip time
 _ATTEMPTS = 3
 
 
@@ -94,10 +96,10 @@ def dumbbells(
 class HostRun:
     """Dumbbells of this machine's kernel behind one path engine, in real time."""
 
-    goodputs: list[float]  # bit/s: the mean over a dumbbell's flows, one a dumbbell
-    worst_lateness_ms: float  # of the applications' writes
-    path_p99_us: float  # how late the engine's p99 was
-    loss: float  # what it lost, of what arrived, by its loss model
+    goodputs: list[float]  # bit/s: one element per dumbbell, the mean over its flows
+    worst_lateness_ms: float  # maximum lateness of the applications' writes
+    path_p99_us: float  # 99th percentile of the path engine's lateness
+    loss: float  # share of the arrived frames that the engine's loss model dropped
 
 
 def _await_path(session: Session, path: Child, name: str) -> None:

@@ -12,9 +12,10 @@ from .environment import REPOSITORY, linked_ns3
 from .process import BenchError
 from .results import Row
 
-THESIS_PERCENT = 1.4  # thesis, 5.2.3 and figure 5.6: new lines / lines of ns-3's OLSR
+THESIS_PERCENT = 1.4  # thesis, 5.2.3 and figure 5.6: new lines per line of ns-3's OLSR
 _SCENARIOS = ("olsr-line-simulation.cc", "olsr-line-testbed.cc")
-# What a copy of ns-3's OLSR would define; using or declaring its class is no copy.
+# Definitions that a copy of ns-3's OLSR would contain; code that only uses or declares its class is
+# no copy.
 _PROTOCOL = re.compile(
     r"^\s*(RoutingProtocol::RoutingProtocol\(|RoutingProtocol::RecvOlsr\(|OlsrState::\w+\("
     r"|class\s+OlsrState\b[^;]*$|class\s+RoutingProtocol\s*:)"
@@ -103,8 +104,8 @@ def count(build: Path) -> tuple[Ratio, list[Row]]:
     return Ratio.of([percent], 0, "exactly"), rows
 
 
-# What an RBridge's data plane in userspace needed besides the protocol; the rest of WMRP's is the
-# protocol itself, and the one function that decides about a frame.
+# The files that an RBridge's data plane in userspace needs besides the protocol; WMRP's other files
+# are the protocol itself, and the function that decides about a frame.
 _USERSPACE_PLANE = (
     "src/plane/forward/rbridge.*",
     "src/plane/forward/rbridge_tables.*",

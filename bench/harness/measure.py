@@ -14,10 +14,11 @@ from .results import Result, Row, measured, trials_row
 from .session import Session
 from .traffic import UdpTrial
 
-SMALL = 160  # bytes of payload, as VoIP has it (thesis, 3.2)
+SMALL = 160  # bytes of payload, as in VoIP (thesis, 3.2)
 LARGE = 1470
-_SEARCH_LIMIT = 1_000_000.0  # packets a second; no generator here offers more
-# Where a search starts, packets a second: about what each has carried, so that it is short.
+_SEARCH_LIMIT = 1_000_000.0  # packets a second; no generator of the benchmarks sends more
+# The rates at which a search starts, packets a second: about the rate that each system has carried,
+# so that the search is short.
 _SEARCH_START = {"traditional": 15_000.0, "insim": 60_000.0}
 _SEARCH_START_OF_OTHERS = 200_000.0
 
@@ -27,7 +28,7 @@ class InSimulation:
     """The limits of a forwarder in a process, packets per second, round by round."""
 
     loss_free: list[float] = field(default_factory=list)
-    peak: list[float] = field(default_factory=list)  # highest rate received at any offer
+    peak: list[float] = field(default_factory=list)  # maximum rate received at any offered rate
     at_four_times: list[float] = field(default_factory=list)
     saturated: list[float] = field(default_factory=list)
 
@@ -81,7 +82,7 @@ def _search(session: Session, plan: Plan, system: Forwarder) -> tuple[float, flo
         nonlocal best
         trial = _offer(session, system, pps, duration)
         best = max(best, trial.received_pps)
-        # A rate that was not offered says nothing about the forwarder.
+        # If the offered rate was not reached, the trial does not show what the forwarder can carry.
         return trial.loss if trial.offered_pps > 0.9 * pps else 1.0
 
     found = find_loss_free(

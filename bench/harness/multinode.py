@@ -15,7 +15,7 @@ from .results import Result, Row, read_published, trials_row
 from .session import Session
 from .traffic import TcpTrial, UdpTrial
 
-THESIS_MBIT = 16.0  # what the thesis offers at every number of nodes
+THESIS_MBIT = 16.0  # Mbit/s that the thesis offers at every number of nodes
 LINE = 32
 _TABLES = {12: ("traditional", "udp"), 13: ("offload", "udp")}
 _TCP_TABLES = {14: ("traditional", "tcp"), 15: ("offload", "tcp")}
@@ -107,7 +107,7 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     offload = product.line(session, product.KERNEL_ROUTES, nodes)
     everything = [kernel, traditional, offload]
     everything += [product.line(session, plane, nodes) for plane in product.faster_planes(session)]
-    if nodes > 1:  # alone, a router has no channel to a neighbour
+    if nodes > 1:  # a single router has no channel to a neighbour
         everything.append(systems.traditional_line(session, nodes, "p2p"))
     for system in everything:
         systems.await_path(system)

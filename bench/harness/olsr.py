@@ -10,7 +10,7 @@ from .plan import Plan
 from .results import Result, Row, read_published
 from .session import Session
 
-# The third system of the thesis, olsrd, is beside `daemon`.
+# The numbers of the thesis's tables. Its third system, olsrd, is compared with `daemon`.
 _TABLES = {"traditional": 9, "offload": 10, "daemon": 11}
 _THESIS_NAMES = {"daemon": "olsrd"}
 

@@ -14,7 +14,7 @@ from .process import BenchError
 from .results import Result, measured, read_csv
 from .session import Session
 
-SMALL = 70  # bytes of a frame: the smallest that carries the numbers; NetPath's had 66
+SMALL = 70  # bytes of the smallest frame that carries the numbers; NetPath's had 66
 LARGE = 1514
 _CONFIGURED_NS = 10e6
 _SEARCH_LIMIT = 2_000_000.0
@@ -41,8 +41,8 @@ NOTES = [
 ]
 
 _AF_XDP = ("--port", "af_xdp")
-_ONCE = ("ns3", "tap")  # measured in one round of a quick run: no ratio's
-_FIRST_RATES = {"ns3": 100_000.0, "tap": 150_000.0}  # packets a second, of a search
+_ONCE = ("ns3", "tap")  # measured once in a quick run, as no ratio depends on them
+_FIRST_RATES = {"ns3": 100_000.0, "tap": 150_000.0}  # packets a second at which a search starts
 
 
 def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size: int) -> float:
@@ -217,7 +217,7 @@ def _distributions(session: Session, plan: Plan, result: Result) -> None:
                 packets=seen.count,
                 mean_ms=round(seen.mean_ns / 1e6, 5),
                 stddev_ms=round(seen.stddev_ns / 1e6, 5),
-                quantiles_ms=" ".join(f"{point / 1e6:.4f}" for point in points),  # to be plotted
+                quantiles_ms=" ".join(f"{point / 1e6:.4f}" for point in points),  # for a plot
             )
         system.stop()
     plan.say("delay distributions are measured")
@@ -231,7 +231,7 @@ def _rates(session: Session, plan: Plan, result: Result) -> None:
         seconds = 6.0 if rate < 5e6 else plan.trial * 2
         tbf = ["rate", text, "burst", "3000" if rate < 5e8 else "125000", "limit"]
         tbf.append("150000" if rate < 5e7 else "3000000")
-        # Long enough that a pause of the source does not empty it.
+        # The queue is so long that a pause of the source does not empty it.
         queue = "100p" if rate < 5e7 else "2000p"
         system = product(session, "rate", "viaduct path", f"rate={text} queue={queue}")
         for emulator in (system, kernel_qdisc(session, "tbf", tbf)):

@@ -12,7 +12,7 @@ from .results import Result, Row
 from .session import Session
 
 _SMALL = 70
-_IN, _OUT = 100e6, 10e6  # bit/s (NetPath 3.2, figure 5)
+_IN, _OUT = 100e6, 10e6  # input and output rate, bit/s (NetPath 3.2, figure 5)
 
 
 def _spill(session: Session, disks: int) -> list[str]:

@@ -12,7 +12,8 @@ from .process import BenchError, run
 from .session import FORWARDER_CPU, Session
 
 DELAY = "delay=10ms"
-# Every stage on, none of them limiting: what it loses stays below what counts as loss-free.
+# A path with every stage on, none of them limiting: its losses are below the loss that counts as
+# loss-free.
 ALL_STAGES = (
     "delay=10ms jitter=100us dist=normal order=free loss=0.01% dup=0.01% reorder=0.01% "
     "ber=1e-9 rate=20Gbit queue=10000p aqm=codel"

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-QUICK_SECONDS = 280.0  # of measuring; what is left of five minutes is for the clean-up
+QUICK_SECONDS = 280.0  # seconds of measuring; the clean-up has the remainder of five minutes
 
 
 @dataclass
@@ -22,10 +22,10 @@ class Plan:
     rounds: int
     name: str
     started: float = field(default_factory=time.monotonic)
-    budget: float | None = None  # seconds; None: as long as it takes
-    shortened: list[str] = field(default_factory=list)  # what the budget cost
+    budget: float | None = None  # seconds; None: unlimited
+    shortened: list[str] = field(default_factory=list)  # parts left out or shortened
     _part: str = ""
-    _part_end: float | None = None  # monotonic clock
+    _part_end: float | None = None  # end of the present part by the monotonic clock
 
     @property
     def trial(self) -> float:
@@ -112,7 +112,8 @@ class Plan:
         return time.monotonic() - self.started
 
 
-# (quick, full); a round of kernelstack has a minute of real time and many runs in it.
+# Numbers of rounds (quick, full); a round of kernelstack has a minute of real time and many runs in
+# it.
 _ROUNDS = {"kernelstack": (1, 3), "fidelity": (1, 3)}
 
 

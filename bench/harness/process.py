@@ -102,7 +102,7 @@ class Child:
     def say(self, line: str) -> None:
         """Write a line to its standard input (a pipe)."""
         assert self.process.stdin
-        with contextlib.suppress(BrokenPipeError):  # finish() tells why
+        with contextlib.suppress(BrokenPipeError):  # finish() reports the reason
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
 

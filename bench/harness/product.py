@@ -16,17 +16,17 @@ from .session import FORWARDER_CPU, Namespace, Session
 from .systems import CONVERGENCE_TIMEOUT
 
 _SIMULATOR = "viaduct-sim"
-_FORWARDER = "viaduct-forward"  # what the lab's process for plane userspace calls itself
+_FORWARDER = "viaduct-forward"  # process name of the lab's forwarder (data plane userspace)
 
 
 @dataclass(frozen=True)
 class Setting:
     """Where a lab's packets are forwarded."""
 
-    name: str  # in rows
+    name: str  # the system's name in the rows of results
     label: str
     mode: str
-    plane: str = ""  # of the product's table; empty: the mode's own
+    plane: str = ""  # data plane of Viaduct; empty: the mode's default
 
     def lines(self) -> list[str]:
         """Of the scenario file."""

@@ -37,7 +37,7 @@ small, .note { color: #666; }
 
 
 _SIGNS = {"at least": "≥", "at most": "≤", "exactly": "="}
-# The others are the thesis's.
+# The sections of benchmarks that are not from the thesis; all others have the thesis's sections.
 _SECTIONS = {
     "aodv": report_planes.sections,
     "dataplane": report_planes.sections,

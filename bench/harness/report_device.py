@@ -87,7 +87,7 @@ def _backlog(rows: list[Row]) -> str:
     figures = []
     for traffic in dict.fromkeys(row["traffic"] for row in rows):
         some = [row for row in rows if row["traffic"] == traffic]
-        # Of several rounds of a system, the first.
+        # If a system has several rounds, the first one is shown.
         first = {(row["system"], row["control"]): row for row in reversed(some)}
         shown = [row for row in some if row is first[row["system"], row["control"]]]
 

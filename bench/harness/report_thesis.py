@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from .page import by_experiment, columns, finish, svg, table
 from .results import Result, Row
 
-# One colour a system in every plot, told apart also by people who confuse red and green.
+# One colour for each system in every plot, distinguishable also for people who confuse red and
+# green.
 _COLOURS = {
     "kernel": "#444444",
     "userspace": "#e69f00",
@@ -87,7 +88,7 @@ def _beside(rows: Sequence[Row], published: Sequence[Row], x: str) -> list[Row]:
     for row in rows:
         point = row.get("target_mbit") if x == "offered_mbit" else row.get("nodes")
         if point == 70.8:
-            point = 71.0  # as the tables print it
+            point = 71.0  # the thesis's tables print 70.8 as 71
         found = thesis.get((row.get("table"), point), {})
         joined.append(row | {f"thesis_{key}": value for key, value in found.items()})
     return joined

@@ -53,7 +53,7 @@ def measured(key: str, values: Sequence[float | None], digits: int | None = None
     }
 
 
-# The column of each figure of a trial, and its digits.
+# The columns of a trial's figures, with their number of digits.
 _COLUMNS = {
     "offered_mbit": 3,
     "received_mbit": 3,

@@ -6,7 +6,7 @@ from .forwarder import Forwarder, Line, Middle, between
 from .session import Session, frames_only, join
 from .traffic import reaches
 
-CONVERGENCE_TIMEOUT = 90.0  # seconds
+CONVERGENCE_TIMEOUT = 90.0  # seconds to wait for the routes
 
 
 def await_path(system: Forwarder) -> None:
@@ -30,12 +30,13 @@ def kernel_bridge(session: Session) -> Forwarder:
     return system
 
 
-# Name, label, program and its words; the traditional one and ours last.
+# The systems: name, label, program and its arguments; the traditional system and Viaduct's are
+# last.
 _BRIDGES = (
-    # One frame a call, as the thesis's; then bursts through the product's ports.
+    # The program forwards one frame per call, as in the thesis, or bursts through Viaduct's ports.
     ("userspace", "userspace process", "userspace-bridge", "socket", "b0", "b1"),
     ("ring", "userspace process, our ports", "userspace-bridge", "ring", "b0", "b1"),
-    # An ns-3 BridgeNetDevice on ns-3's own (fd) and on our (ring) devices.
+    # An ns-3 BridgeNetDevice on ns-3's own devices (fd) and on Viaduct's (ring).
     ("traditional", "ns-3 traditional", "ns3-bridge", "--device=fd", "--left=b0", "--right=b1"),
     ("insim", "ns-3 with Viaduct", "ns3-bridge", "--device=ring", "--left=b0", "--right=b1"),
 )
@@ -102,7 +103,7 @@ def plain_line(session: Session, place: str, name: str, label: str, nodes: int) 
 def kernel_line(session: Session, nodes: int) -> Line:
     """Plain namespaces with static routes."""
     line = plain_line(session, "k", "kernel", "kernel, static routes", nodes)
-    last = nodes  # number of the last link
+    last = nodes  # the number of the last link
     line.source.ip(["route add default via 10.4.0.2"])
     line.sink.ip([f"route add default via 10.4.{last}.1"])
     for i, router in enumerate(line.routers):

@@ -17,9 +17,9 @@ from .forwarder import Forwarder
 from .process import BenchError, Child, wait_until
 from .session import FORWARDER_CPU, SENDER_CPU, Session
 
-# Each trial has its own port, so that late deliveries of an overloaded system are ignored.
+# Each trial has a different port, so that late packets of an overloaded system are ignored.
 _ports = itertools.cycle(range(20000, 30000))
-_SAMPLE = 64  # the receiver looks at one packet in this many; the kernel counts the others
+_SAMPLE = 64  # the receiver reads one packet in this many; the kernel counts the others
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class UdpTrial:
     received_pps: float
     loss: float
     rtt_ms: float | None
-    cpu_percent: float | None  # of the forwarder
+    cpu_percent: float | None  # CPU time of the forwarder
     machine_percent: float
     size: int
-    # CPU time a packet of a sender that does not pace itself: a kernel data plane forwards in its
-    # system calls.
+    # The CPU time per packet of a sender that does not pace itself; it includes a kernel data
+    # plane's work, which is done in the sender's system calls.
     sender_ns: float | None
     traffic = "udp"
 
@@ -136,7 +136,8 @@ def udp(
     received = _collect(receiver)
     return UdpTrial(
         offered_pps=sent["offered_pps"],
-        # First to last packet; too few to span a time: over the time of sending.
+        # The rate from the first to the last packet; with too few packets, the rate over the time
+        # of sending.
         received_pps=received["pps"] or received["received"] / sent["seconds"],
         loss=max(0.0, 1 - received["received"] / sent["offered"]) if sent["offered"] else 1.0,
         rtt_ms=rtt,
@@ -164,7 +165,7 @@ def every_packet(session: Session, system: Forwarder, pps: float, duration: floa
     sender = _start_sender(session, system, 160, pps, duration, port)
     offered = sender.report(timeout=duration + 20)["offered"]
     seen = _collect(receiver)
-    # What the receiver was too slow to read has arrived.
+    # Packets that the receiver was too slow to read are not lost: they have arrived.
     lost = offered - seen["received"] - seen["dropped_here"]
     return Order(offered, lost, seen["duplicates"], seen["reordered"])
 

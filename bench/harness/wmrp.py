@@ -20,7 +20,8 @@ NOTES = [
 _TABLES = {"traditional": 7, "userspace": 8}
 _TRADITIONAL = Setting("traditional", "ns-3 emulation", "traditional")
 _BARS = {"userspace": 10, "ebpf": 20}
-# From a to b by way of n0 and n1, then the other way round.
+# The path from a to b leads through n0 and n1 and, after the cut, around the ring in the other
+# direction.
 _RING = convergence.Ring(
     (
         "routing: {protocol: WMRP}",

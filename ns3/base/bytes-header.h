@@ -17,8 +17,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Bytes to be added before a packet: any other header added in front would make the packet
- * lose its tags, or its area of zeros.
+ * @brief A header of given bytes, to add the bytes in front of a packet: added by another method,
+ * they would make the packet lose its tags, or its area of zeros.
  */
 class BytesHeader : public Header
 {
@@ -28,7 +28,8 @@ class BytesHeader : public Header
 
     BytesHeader() = default;
 
-    /** @param bytes the header; must outlive this object */
+    /** Creates a header. @param bytes the bytes of the header; their memory must outlive this
+     * object */
     explicit BytesHeader(viaduct::wire::ConstBytes bytes) : m_bytes(bytes)
     {
     }
@@ -40,7 +41,7 @@ class BytesHeader : public Header
     void Print(std::ostream& os) const override;
 
   private:
-    viaduct::wire::ConstBytes m_bytes; //!< the header
+    viaduct::wire::ConstBytes m_bytes; //!< bytes of the header
 };
 
 } // namespace ns3

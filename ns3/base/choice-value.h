@@ -20,11 +20,11 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Checks an attribute that is one of several names. An unknown name is an error of the user
- * that lists the names: with ns3::EnumChecker it ends the process, or in optimized builds of ns-3
- * has no defined result.
+ * @brief Checks an attribute whose value is one of several names. For an unknown name, throws a
+ * viaduct::UsageError that lists the names; ns3::EnumChecker would end the process, or have no
+ * defined result in optimized builds of ns-3.
  *
- * Values of the attribute are set as those of any enumeration (EnumValue, StringValue).
+ * The attribute is set like any attribute of an enumeration, with an EnumValue or a StringValue.
  *
  * @tparam T the enumeration
  */
@@ -35,7 +35,7 @@ class ChoiceChecker : public EnumChecker<T>
     /** The enumerators and their names. */
     using Names = std::vector<std::pair<T, std::string>>;
 
-    /**
+    /** Creates a checker of an attribute.
      * @param attribute the attribute's name, for messages
      * @param names the choices, the default first
      */
@@ -48,7 +48,7 @@ class ChoiceChecker : public EnumChecker<T>
         }
     }
 
-    /**
+    /** Converts the name of a choice to its enumerator.
      * @param name one of the names
      * @return the name's enumerator
      * @throws viaduct::UsageError if there is no such name
@@ -78,7 +78,7 @@ class ChoiceChecker : public EnumChecker<T>
     }
 
   private:
-    /** A value that is read by Parse(). */
+    /** An attribute value that ChoiceChecker::Parse() reads from a string. */
     class Value : public EnumValue<T>
     {
       public:
@@ -99,7 +99,7 @@ class ChoiceChecker : public EnumChecker<T>
     };
 
     std::string m_attribute; //!< name of the checked attribute
-    Names m_names;           //!< the choices
+    Names m_names;           //!< enumerators and names of the choices
 };
 
 /**

@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Counts dropped packets by reason, and is a trace source that reports each of them.
+ * @brief Counts dropped packets by reason, and is a trace source that reports each dropped packet.
  *
  * @tparam Reason an enumeration that counts from 0
  * @tparam N the number of reasons
@@ -29,7 +29,7 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
 {
   public:
     /**
-     * Counts a packet and traces it.
+     * Counts a dropped packet and reports it to the sinks of the trace source.
      * @param packet the packet
      * @param reason the reason of the drop
      */
@@ -39,7 +39,7 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
         (*this)(packet, reason);
     }
 
-    /** Counts packets that cannot be traced because they are not available.
+    /** Counts dropped packets without tracing them, because the packets are not available.
      * @param reason the reason of the drop
      * @param packets the number of packets
      */

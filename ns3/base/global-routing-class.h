@@ -8,7 +8,7 @@
 /**
  * @file
  * @ingroup viaduct
- * ns3::Ipv4GlobalRouting, whose header has another name since ns-3.45.
+ * Includes the header of ns3::Ipv4GlobalRouting, whose name changed with ns-3.45.
  */
 
 #if __has_include("ns3/global-routing.h")

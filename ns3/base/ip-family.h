@@ -39,7 +39,7 @@
 namespace ns3::ipfamily
 {
 
-/** The names of IPv4. */
+/** The names of ns-3's types and functions for IPv4. */
 struct V4
 {
     using Layer = Ipv4;
@@ -56,7 +56,7 @@ struct V4
     static constexpr auto SetHops = &Header::SetTtl;
 };
 
-/** The names of IPv6. */
+/** The names of ns-3's types and functions for IPv6. */
 struct V6
 {
     using Layer = Ipv6;
@@ -75,7 +75,7 @@ struct V6
 
 /**
  * @param ip an IP layer
- * @param interface one of its interfaces
+ * @param interface the index of one of the layer's interfaces
  * @return the interface's addresses
  */
 template <class Layer>
@@ -92,8 +92,8 @@ AddressesOf(Ptr<Layer> ip, uint32_t interface)
 
 /**
  * @param node a node
- * @param device one of its devices
- * @return the device's addresses, IPv4's first
+ * @param device one of the node's devices
+ * @return the device's addresses, IPv4 addresses before IPv6 addresses
  */
 inline std::vector<viaduct::wire::IpPrefix>
 AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
@@ -112,10 +112,10 @@ AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
     return addresses;
 }
 
-/**
+/** Appends a routing protocol, or the protocols inside list routing, to a list.
  * @param top a routing protocol
- * @param [out] protocols this protocol, or those inside of it if it is list routing, highest
- * priority first
+ * @param [out] protocols the list; gets `top`, or, if `top` is list routing, the protocols inside
+ * `top`, highest priority first
  */
 template <class Family>
 void
@@ -137,7 +137,8 @@ AppendProtocols(Ptr<typename Family::Protocol> top,
 
 /**
  * @param ip an IP layer, or null
- * @return its routing protocols, also those inside list routing, highest priority first
+ * @return the layer's routing protocols, also protocols inside list routing, highest priority
+ * first; empty if there is no layer
  */
 template <class Family>
 std::vector<Ptr<typename Family::Protocol>>
@@ -151,21 +152,21 @@ ProtocolsOf(Ptr<typename Family::Layer> ip)
     return protocols;
 }
 
-/** A protocol's answer to a query for the next hop to an address. */
+/** A routing protocol's answer to a query for the next hop to an address. */
 struct NextHop
 {
-    viaduct::wire::IpAddress gateway; //!< unspecified: on link
+    viaduct::wire::IpAddress gateway; //!< the next hop; unspecified: destination on link
     int32_t interface {
         - 1
-    }; //!< -1: no route, or through the loopback device
+    }; //!< output interface; -1: no route, or a route through the loopback device
 };
 
 /**
  * @param ip an IP layer
- * @param protocol one of the layer's protocols, queried by RouteOutput()
- * @param destination the destination
+ * @param protocol the layer's routing protocol whose RouteOutput() is called
+ * @param destination the address whose next hop is returned
  * @param packet the packet that would be sent; may be null except for DSDV
- * @return the next hop
+ * @return the next hop to the destination
  */
 template <class Family>
 NextHop

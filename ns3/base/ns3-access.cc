@@ -65,8 +65,9 @@ using PingReported = std::integral_constant<int, 21>;
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
 
-/** The member of each name, with the type of its use; the members of NodeHandlers and PingRequests
- *  are checked below, by their use. */
+/** Declares, for each name, a function that returns the pointer to the member, with the member's
+ *  expected type. The types of the members with the names NodeHandlers and PingRequests are checked
+ *  below, where the members are used. */
 constexpr ReverseMap Ipv4L3Protocol::*Get(Ipv4ReverseMap);
 constexpr ReverseMap Ipv6L3Protocol::*Get(Ipv6ReverseMap);
 constexpr std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*Get(Ipv4RawSockets);
@@ -101,8 +102,9 @@ struct PingRequests
 };
 
 /**
- * Defines Get(Name), which returns the pointer to member given in an explicit instantiation. Does
- * not compile if the member's type differs from the declaration above: adapt ns3-access then.
+ * Defines Get(Name), which returns the pointer to member given in an explicit instantiation of
+ * Grant. Does not compile if the member's type differs from the type in the declaration of
+ * Get(Name) above; in that case ns3-access must be adapted.
  */
 template <typename Name, auto Member>
 struct Grant
@@ -175,7 +177,8 @@ Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
     map[newDevice] = interface;
 }
 
-/** @return the protocol if it is of this class itself, or inherits its table; else null */
+/** @return the protocol as a Class if its class is exactly Class, or if it inherits the table of
+ *  Class (InheritsUnicastTable); otherwise null */
 template <class Class, class Protocol>
 const Class*
 Exactly(const Protocol& protocol)
@@ -203,7 +206,8 @@ VisitStatic(const Protocol& protocol, Name name, const Visit& visit)
     return routing != nullptr;
 }
 
-/** Visits valid routes only; routes that RIP still announces as unreachable are not used. */
+/** Calls `visit` for each valid route of RIP or RIPng, but not for routes that the protocol still
+ *  announces as unreachable. */
 template <class Routing, class Name, class Protocol, class Visit, class Status>
 bool
 VisitRip(const Protocol& protocol, Name name, Status valid, const Visit& visit)
@@ -243,14 +247,15 @@ VisitGlobal(const Ipv4RoutingProtocol& protocol, const RouteVisitor<Ipv4RoutingT
 
 void Probe(TcpSocketBase* socket);
 
-/** Schedules Probe() as TCP's own event, so that the socket cancels it when it ends. */
+/** Schedules Probe() and stores the event as the socket's persist timer, so that the socket cancels
+ *  the event when the socket ends. */
 void
 ProbeAfter(Time delay, TcpSocketBase* socket)
 {
     socket->*Get(TcpPersistEvent{}) = Simulator::Schedule(delay, &Probe, socket);
 }
 
-/** Replaces ns-3's event by an event of Probe(). */
+/** Replaces the pending event of ns-3's persist timer by an event that calls Probe(). */
 void
 TakePersistEvent(TcpSocketBase* socket)
 {
@@ -310,8 +315,9 @@ RawSockets(Ptr<Ipv6L3Protocol> ip)
     std::vector<Ptr<Socket>> sockets;
     for (const auto& socket : PeekPointer(ip)->*Get(Ipv6RawSockets{}))
     {
-        // ipv6-raw-socket-impl.h is not a public header of ns-3. The class derives from Socket
-        // alone (src/internet/model/ipv6-raw-socket-impl.h), so the base is at its start.
+        // ipv6-raw-socket-impl.h is not a public header of ns-3. Ipv6RawSocketImpl derives
+        // from Socket alone (src/internet/model/ipv6-raw-socket-impl.h), so the Socket is at the
+        // start of the object.
         sockets.emplace_back(reinterpret_cast<Socket*>(PeekPointer(socket)));
     }
     return sockets;
@@ -389,7 +395,9 @@ KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
     auto& requests = ping.*Get(PingRequests{});
     if (requests.size() <= sequence)
     {
-        // The last request is at the end, and refused ones before it have no answer.
+        // The last entry is the request just sent; copies of it fill the list up to its sequence
+        // number. The requests that the socket refused have no answer, so their entries do not
+        // matter.
         requests.resize(sequence + size_t{1}, requests.back());
     }
 }

@@ -36,14 +36,14 @@ class RoutingProtocol;
 
 /**
  * @ingroup viaduct
- * Access to private members of ns-3's classes, in this file only.
+ * Functions that access private members of ns-3's classes; the only such access is in this file.
  *
  * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, none to list
- * raw sockets and protocol handlers, and none to repair the list of Ping's requests or the action
- * of an application when a connection fails. ns3-access.cc reaches the members by explicit
- * instantiation, for which the language lifts access checks ([temp.spec] p6), and checks the type
- * of each at compile time, so that a release that renames or changes one fails to build there and
- * nowhere else.
+ * raw sockets and protocol handlers, and none to correct Ping's list of requests or to replace the
+ * action of an application when a connection fails. ns3-access.cc reaches the private members by
+ * explicit instantiation, to which C++ does not apply access checks ([temp.spec] p6), and checks
+ * the type of each member at compile time, so that with a release of ns-3 that renames or changes a
+ * member only ns3-access.cc fails to build.
  */
 namespace ns3access
 {
@@ -52,117 +52,140 @@ namespace ns3access
 struct ProtocolHandler
 {
     Node::ProtocolHandler handler; //!< the function to call
-    Ptr<NetDevice> device;         //!< the handler's device; null for all
-    uint16_t protocol;             //!< EtherType; 0 for all
-    bool promiscuous;              //!< whether it also receives frames for other hosts
+    Ptr<NetDevice> device;         //!< the device of the handler; null: all devices
+    uint16_t protocol;             //!< the EtherType of the handler; 0: all
+    bool promiscuous;              //!< whether the handler also receives frames for other hosts
 };
 
-/** Replaces a device in the device-to-interface map by another one.
+/** Replaces a device by another device in an IP layer's map of devices to interfaces.
  * @param ipv4 the IP layer
  * @param oldDevice the device to remove
  * @param newDevice the device that takes over the interface
  */
 void ReplaceInReverseMap(Ipv4L3Protocol& ipv4, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
-/** @copydoc ReplaceInReverseMap(Ipv4L3Protocol&,Ptr<NetDevice>,Ptr<NetDevice>)
- *  @param ipv6 the IP layer */
+/** Replaces a device by another device in an IPv6 layer's map of devices to interfaces.
+ * @param ipv6 the IP layer
+ * @param oldDevice the device to remove
+ * @param newDevice the device that takes over the interface
+ */
 void ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
 
 /**
- * @param ip the IP layer; null: none
+ * @param ip the IP layer; null: the result is empty
  * @return the layer's raw sockets
  */
 std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv4L3Protocol> ip);
-/** @copydoc RawSockets(Ptr<Ipv4L3Protocol>) */
+/**
+ * @param ip the IPv6 layer; null: the result is empty
+ * @return the layer's raw sockets
+ */
 std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv6L3Protocol> ip);
 /**
  * @param ip an IP layer
  * @return whether the layer has raw sockets
  */
 bool HasRawSockets(const Ipv4L3Protocol& ip);
-/** @copydoc HasRawSockets(const Ipv4L3Protocol&) */
+/**
+ * @param ip an IPv6 layer
+ * @return whether the layer has raw sockets
+ */
 bool HasRawSockets(const Ipv6L3Protocol& ip);
 /**
- * Gives a packet packet tags that exist already: copies, fragments and packets with further tags
- * share them, and PacketTagList::TagData::count is the number of sharers.
+ * Makes a packet use an existing list of packet tags. ns-3 shares the tags of a list among the
+ * copies and fragments of a packet and packets with further tags; PacketTagList::TagData::count is
+ * the number of packets that share a tag.
  * @param packet a packet without packet tags
  * @param tags the tags
  */
 void SharePacketTags(Packet& packet, const PacketTagList& tags);
 /**
- * @param transport UdpL4Protocol or TcpL4Protocol; null: none
+ * @param transport a UdpL4Protocol or TcpL4Protocol; null: the result is empty
  * @return the protocol's sockets
  */
 std::vector<Ptr<Socket>> SocketsOf(Ptr<const Object> transport);
 
 /**
  * @param node a node
- * @return the protocol handlers registered on it, in order of registration
+ * @return the protocol handlers registered on the node, in order of registration
  */
 std::vector<ProtocolHandler> ProtocolHandlers(const Node& node);
 
 /**
- * @param protocol OLSR
+ * @param protocol an OLSR routing protocol
  * @return the routes learned from HNA messages. (GetRoutingTableAssociation() is the table of
- *         announced routes, not of learned ones.)
+ *         announced routes, not of learned routes.)
  */
 Ptr<const Ipv4StaticRouting> OlsrHnaTable(const olsr::RoutingProtocol& protocol);
 
-/** A base of classes derived from ns3::Ipv4StaticRouting or Ipv6StaticRouting whose unicast routes
- * are those of the inherited table, so that VisitRoutes() may read it. */
+/** A base that marks a class derived from ns3::Ipv4StaticRouting or Ipv6StaticRouting as one whose
+ * unicast routes are all in the inherited table, so that VisitRoutes() may read the table. */
 class InheritsUnicastTable
 {
   public:
     virtual ~InheritsUnicastTable() = default;
 };
 
-/** Takes a route of a protocol's table, and its metric (lower is better; 0 without metrics). */
+/** A function that receives a route of a protocol's table and the route's metric (lower is better;
+ * 0 without metrics). */
 template <class Entry>
 using RouteVisitor = std::function<void(const Entry& route, uint32_t metric)>;
 
 /**
- * Visits the unicast routes in use of static, global and RIP routing, in no more time than that
- * takes: the public calls of ns-3 search the list from its start for each route.
- * @param protocol a protocol
- * @param visit called for each route
- * @return whether the protocol is one of these classes itself; a derived class may have a separate
- * table, unless it derives from InheritsUnicastTable
+ * Calls a function for each unicast route in use of static, global or RIP routing, in linear time:
+ * ns-3's public functions search the list of routes from its start for each route.
+ * @param protocol a routing protocol
+ * @param visit the function, called for each route
+ * @return whether the routes were visited: true if the protocol's class is exactly one of ns-3's
+ * classes of static, global and RIP routing, or if it derives from InheritsUnicastTable (another
+ * derived class may have a separate table)
  */
 bool VisitRoutes(const Ipv4RoutingProtocol& protocol,
                  const RouteVisitor<Ipv4RoutingTableEntry>& visit);
-/** @copydoc VisitRoutes(const Ipv4RoutingProtocol&,const RouteVisitor<Ipv4RoutingTableEntry>&) */
+/**
+ * Calls a function for each unicast route in use of static routing or RIPng, in linear time, like
+ * the overload for IPv4.
+ * @param protocol a routing protocol
+ * @param visit the function, called for each route
+ * @return whether the routes were visited; true for the classes for which the overload for IPv4
+ * returns true
+ */
 bool VisitRoutes(const Ipv6RoutingProtocol& protocol,
                  const RouteVisitor<Ipv6RoutingTableEntry>& visit);
 
 /**
- * Extends Ping's list of requests to the length of their sequence numbers: Ping appends only
- * requests that its socket accepted, but finds answers by number, beyond the end of the list if a
- * request was refused before (src/internet-apps/model/ping.cc, 3.44 to 3.48). Must be called for
- * each request sent (trace source Tx).
+ * Extends Ping's list of requests so that the index of the last request is its sequence number.
+ * Ping appends only requests that its socket accepted, but looks up the request of an answer by its
+ * sequence number, which is beyond the end of the list if the socket refused an earlier request
+ * (src/internet-apps/model/ping.cc, 3.44 to 3.48). Must be called for each request sent (trace
+ * source Tx).
  * @param ping the application
- * @param sequence the number of the last request sent
+ * @param sequence the sequence number of the last request sent
  */
 void KeepPlacesOfRefused(Ping& ping, uint16_t sequence);
 
 /**
- * Lets Ping end without its report, which divides by the number of its requests, and so ends the
- * process with signal 8 if it has sent none (src/internet-apps/model/ping.cc, 3.44 to 3.48).
+ * Makes Ping end without its final report. The report divides by the number of Ping's requests, so
+ * it ends the process with signal 8 if Ping has sent no request (src/internet-apps/model/ping.cc,
+ * 3.44 to 3.48).
  * @param ping the application
  */
 void LeaveOutReport(Ping& ping);
 
 /**
- * Replaces only the callback for a connection that cannot be made: ns-3's OnOffApplication ends the
- * process in that case (src/applications/model/onoff-application.cc, 3.44).
- * @param socket a socket of a connection that an application makes
- * @param failed called with the socket
+ * Replaces the callback that a socket calls when its connection fails, and keeps the callback for
+ * success: ns-3's OnOffApplication ends the process when its connection fails
+ * (src/applications/model/onoff-application.cc, 3.44).
+ * @param socket an application's socket, which connects to a peer
+ * @param failed the new callback, called with the socket
  */
 void SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed);
 
 /**
- * Makes TCP probe a window of zero only while it has data to send (RFC 9293, section 3.8.6.1).
- * ns-3's timer (TcpSocketBase::PersistTimeout(), 3.44 to 3.48) also starts without any, for a
- * listening socket too, and reads the data through a null pointer when it expires. Must be called
- * after a segment that may have started it: one without ACK or with a window of zero.
+ * Makes TCP probe a zero window only while it has data to send (RFC 9293, section 3.8.6.1). ns-3's
+ * persist timer (TcpSocketBase::PersistTimeout(), 3.44 to 3.48) also starts without data to send,
+ * even for a listening socket, and when it expires without data it dereferences a null pointer.
+ * Must be called after each segment that may have started the timer: a segment without ACK or with
+ * a window of zero.
  * @param socket a socket; no effect unless it is a TCP socket
  */
 void ProbeOnlyWithData(Ptr<Socket> socket);
@@ -175,8 +198,8 @@ void ProbeOnlyWithData(Ptr<Socket> socket);
 void TraceDrop(ArpCache& cache, Ptr<const Packet> packet);
 
 /**
- * @return the time of the next event of the simulation, in steps of the time resolution (the
- * largest number: there is none); none if the implementation is not DefaultSimulatorImpl
+ * @return the time of the simulation's next event, in steps of ns-3's time resolution; the maximum
+ * of uint64_t if there is no event; std::nullopt if the simulator is no DefaultSimulatorImpl
  */
 std::optional<uint64_t> NextEventTime();
 

@@ -13,8 +13,9 @@ namespace ns3
 namespace
 {
 
-/// ns-3's generator accepts seeds below this (RngStream, L'Ecuyer's m2); the quotient becomes the
-/// run.
+/// The limit of seeds: ns-3's random number generator accepts only seeds below it (RngStream,
+/// L'Ecuyer's m2). Of a larger number, the remainder of the division by the limit becomes the seed,
+/// and the quotient determines the run.
 constexpr uint64_t LIMIT = 4294944443ULL;
 
 } // namespace

@@ -16,8 +16,9 @@ namespace ns3
  * @brief The single object of a class in a simulation, until Simulator::Destroy(), which disposes
  * of it.
  *
- * It is not destroyed at exit: in a program that ends without Simulator::Destroy(), the objects
- * that the guests refer to are already destroyed at exit. The guests end with the process anyway.
+ * When the process exits, the object is not destroyed: in a program that ends without
+ * Simulator::Destroy(), objects to which the guests (User Mode Linux kernels) refer are already
+ * destroyed at that time. The guests end with the process anyway.
  * @tparam T the object's class
  */
 template <class T>

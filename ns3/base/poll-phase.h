@@ -16,14 +16,15 @@ namespace ns3
 /**
  * @ingroup viaduct
  *
- * Returns the phase of a periodic activity on this node: nodes are spread evenly over the interval,
- * so that their work does not accumulate at one instant and delay each other and the protocols' own
- * events.
+ * Returns the phase of a periodic activity of a node. The phases of the nodes are spread evenly
+ * over the interval, so that the work of all nodes does not accumulate at one instant, where it
+ * would delay the work of other nodes and the events of protocols.
  *
  * @param node the node
- * @param interval the interval
- * @param activity 0, 1...: distinguishes several activities of one node, which are spread as well
- * @returns the time from now to the first turn, in [0, interval)
+ * @param interval the interval of the activity
+ * @param activity the number of the activity among the activities of the node, from 0 on; the
+ * activities of one node are spread, too
+ * @returns the time from now to the first run of the activity, in [0, interval)
  */
 inline Time
 PollPhase(Ptr<const Node> node, Time interval, uint32_t activity)

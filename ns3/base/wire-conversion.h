@@ -17,14 +17,14 @@
 
 /**
  * @ingroup viaduct
- * Conversions between ns-3's addresses and those of viaduct::wire.
+ * Conversions between the address types of ns-3 and the address types of viaduct::wire.
  */
 namespace ns3::wireconversion
 {
 
 /**
- * @param address an address
- * @return the same address
+ * @param address an IPv4 address of ns-3
+ * @return the same address as a type of viaduct::wire
  */
 inline viaduct::wire::IpAddress
 ToWire(const Ipv4Address& address)
@@ -32,7 +32,10 @@ ToWire(const Ipv4Address& address)
     return viaduct::wire::IpAddress::FromIpv4(address.Get());
 }
 
-/** @copydoc ToWire(const Ipv4Address&) */
+/**
+ * @param address an IPv6 address of ns-3
+ * @return the same address as a type of viaduct::wire
+ */
 inline viaduct::wire::IpAddress
 ToWire(const Ipv6Address& address)
 {
@@ -42,7 +45,10 @@ ToWire(const Ipv6Address& address)
     return result;
 }
 
-/** @copydoc ToWire(const Ipv4Address&) */
+/**
+ * @param address a MAC address of ns-3
+ * @return the same address as a type of viaduct::wire
+ */
 inline viaduct::wire::MacAddress
 ToWire(const Mac48Address& address)
 {
@@ -51,7 +57,10 @@ ToWire(const Mac48Address& address)
     return result;
 }
 
-/** @copydoc ToWire(const Ipv4Address&) */
+/**
+ * @param address a MAC address of viaduct::wire
+ * @return the same address as a type of ns-3
+ */
 inline Mac48Address
 ToMac48(const viaduct::wire::MacAddress& address)
 {
@@ -61,8 +70,8 @@ ToMac48(const viaduct::wire::MacAddress& address)
 }
 
 /**
- * @param address an address of an interface
- * @return the same address with the length of its network's prefix
+ * @param address an interface's IPv4 address of ns-3
+ * @return the same address as a type of viaduct::wire, with the length of its network's prefix
  */
 inline viaduct::wire::IpPrefix
 ToWire(const Ipv4InterfaceAddress& address)
@@ -70,7 +79,10 @@ ToWire(const Ipv4InterfaceAddress& address)
     return {ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()};
 }
 
-/** @copydoc ToWire(const Ipv4InterfaceAddress&) */
+/**
+ * @param address an interface's IPv6 address of ns-3
+ * @return the same address as a type of viaduct::wire, with the length of its network's prefix
+ */
 inline viaduct::wire::IpPrefix
 ToWire(const Ipv6InterfaceAddress& address)
 {
@@ -78,8 +90,8 @@ ToWire(const Ipv6InterfaceAddress& address)
 }
 
 /**
- * @param address an IPv4 address
- * @return the same address
+ * @param address an IPv4 address of viaduct::wire
+ * @return the same address as a type of ns-3
  */
 inline Ipv4Address
 ToIpv4(const viaduct::wire::IpAddress& address)
@@ -89,8 +101,8 @@ ToIpv4(const viaduct::wire::IpAddress& address)
 }
 
 /**
- * @param address an IPv6 address
- * @return the same address
+ * @param address an IPv6 address of viaduct::wire
+ * @return the same address as a type of ns-3
  */
 inline Ipv6Address
 ToIpv6(const viaduct::wire::IpAddress& address)

@@ -19,15 +19,15 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A packet tag: the time at which the packet must leave by a RingNetDevice. A packet whose
- * time has passed leaves at once.
+ * @brief A packet tag with the time at which a RingNetDevice must send the packet. A packet whose
+ * time has passed is sent at once.
  */
 class DepartureTag : public Tag
 {
   public:
     DepartureTag() = default;
 
-    /** @param time an absolute time of the simulation */
+    /** @param time the absolute simulation time at which the packet must leave */
     explicit DepartureTag(Time time) : m_time(time)
     {
     }
@@ -47,18 +47,18 @@ class DepartureTag : public Tag
     }
 
   private:
-    Time m_time; //!< see GetTime()
+    Time m_time; //!< time at which the packet must leave
 };
 
 /**
  * @ingroup viaduct
- * @brief Actions to perform at times in the future, in the order of these times; at equal times, in
- * the order of the calls of Add().
+ * @brief A list of actions, each performed at a time in the future: in the order of their times,
+ * and actions of the same time in the order of the calls of Add().
  */
 class DepartureTimes
 {
   public:
-    /** @param afterwards called when all actions of a time have been performed */
+    /** @param afterwards the function called after all actions of a time have been performed */
     explicit DepartureTimes(std::function<void()> afterwards) : m_afterwards(std::move(afterwards))
     {
     }
@@ -72,8 +72,9 @@ class DepartureTimes
     DepartureTimes& operator=(const DepartureTimes&) = delete;
 
     /**
+     * Adds an action.
      * @param time the action's time, in the future
-     * @param depart the action, called in the context of the call of Add()
+     * @param depart the action, called in the simulator context in which Add() was called
      */
     void Add(Time time, std::function<void()> depart);
 
@@ -95,13 +96,13 @@ class DepartureTimes
   private:
     /** Performs the actions that are due. */
     void Depart();
-    /** Schedules the call of Depart() at the earliest time. */
+    /** Schedules a call of Depart() at the time of the earliest waiting action. */
     void Schedule();
 
-    std::function<void()> m_afterwards;                   //!< see the constructor
+    std::function<void()> m_afterwards;                   //!< called after all actions of a time
     std::multimap<Time, std::function<void()>> m_waiting; //!< waiting actions by time
-    EventId m_event;                                      //!< calls Depart()
-    bool m_hasKept = false;                               //!< see HasKept()
+    EventId m_event;                                      //!< event that calls Depart()
+    bool m_hasKept = false;                               //!< whether Add() was ever called
 };
 
 } // namespace ns3

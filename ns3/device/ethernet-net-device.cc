@@ -148,7 +148,7 @@ EthernetNetDevice::PassUp(const Reception& reception)
     }
 }
 
-// ---------------------------------------------------------------- NetDevice
+// ---------------------------------------------------------------- functions of NetDevice
 
 Ptr<Channel>
 EthernetNetDevice::GetChannel() const

@@ -19,11 +19,11 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The common part of all Ethernet devices: address, MTU, node, listeners, trace sources.
+ * @brief The base class of all Ethernet devices: address, MTU, node, callbacks, trace sources.
  *
- * A frame is 14 bytes of header and the payload, without padding and FCS. A class derived from this
- * one sends frames (SendFrom()), reports the state of its link (IsLinkUp(), and NotifyLinkChange()
- * at each change), and passes up received frames.
+ * A frame consists of the 14-byte header and the payload, without padding and FCS. A derived class
+ * sends frames (SendFrom()), reports the state of its link (IsLinkUp(), and NotifyLinkChange() at
+ * each change), and passes received frames to PassUp().
  */
 class EthernetNetDevice : public NetDevice
 {
@@ -136,9 +136,10 @@ class EthernetNetDevice : public NetDevice
 
   protected:
     /**
-     * Adds the attributes Address and Mtu. They belong to each device class and not to this one,
-     * because Config::SetDefault() finds only the attributes that a class itself has.
-     * @param tid the TypeId of a class derived from this one
+     * Adds the attributes Address and Mtu to a derived class. EthernetNetDevice itself does not
+     * have them, because Config::SetDefault() finds only a class's own attributes, not inherited
+     * ones.
+     * @param tid the TypeId of a class derived from EthernetNetDevice
      * @return the same TypeId
      */
     static TypeId AddAttributes(TypeId tid);
@@ -154,24 +155,24 @@ class EthernetNetDevice : public NetDevice
     /** @return whether a promiscuous receive callback is set */
     bool IsPromiscuous() const;
     /** Reports a frame to the trace source MacTx and the sniffers.
-     * @param frame the bytes from the destination address on
+     * @param frame the frame, from its destination address on
      */
     void TraceSent(Ptr<const Packet> frame);
     /** Reports a frame to the promiscuous trace sources.
-     * @param frame the bytes from the destination address on
+     * @param frame the frame, from its destination address on
      */
     void TraceReceived(Ptr<const Packet> frame);
     /**
-     * @param destination the destination of a frame
-     * @return the address's relation to this device
+     * @param destination the destination address of a frame
+     * @return the packet type: the relation of the destination address to this device
      */
     PacketType Classify(const Mac48Address& destination) const;
 
-    /** A received frame on its way up. */
+    /** A received frame to pass to the layers above. */
     struct Reception
     {
-        Ptr<const Packet> frame;  //!< from the destination address on; null: it is not traced
-        Ptr<Packet> payload;      //!< the bytes after the header
+        Ptr<const Packet> frame;  //!< from the destination address on; null if not traced
+        Ptr<Packet> payload;      //!< bytes after the Ethernet header
         uint16_t protocol;        //!< EtherType
         Mac48Address source;      //!< Ethernet source
         Mac48Address destination; //!< Ethernet destination
@@ -184,8 +185,8 @@ class EthernetNetDevice : public NetDevice
     void PassUp(const Reception& reception);
 
   private:
-    Ptr<Node> m_node;       //!< the node
-    uint32_t m_ifIndex = 0; //!< the device's number
+    Ptr<Node> m_node;       //!< node that has the device
+    uint32_t m_ifIndex = 0; //!< index of the device in its node
     uint16_t m_mtu = 1500;  //!< attribute Mtu
     Mac48Address m_address; //!< attribute Address
 

@@ -5,7 +5,8 @@
 #ifndef VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
 #define VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
 
-// Included by the helper of each device type, whose source instantiates EthernetTraceHelper for it.
+// The definitions of EthernetTraceHelper. The source file of each device type's helper includes
+// this header and instantiates the template for its device type.
 
 #include "ns3/callback.h"
 #include "ns3/device/ethernet-trace-helper.h"
@@ -21,8 +22,9 @@ namespace ethernettrace
 {
 
 /**
- * Writes a line for a dropped packet, as ns-3's own sinks do, which take no reason.
- * @tparam Reason the reasons of drops of a device type
+ * Writes a line for a dropped packet, in the format of ns3::AsciiTraceHelper's drop sinks, which do
+ * not accept a reason as argument.
+ * @tparam Reason the type of a device's drop reasons
  */
 template <class Reason>
 void
@@ -32,8 +34,9 @@ WriteDrop(Ptr<OutputStreamWrapper> stream, Ptr<const Packet> packet, Reason)
 }
 
 /**
- * Writes a drop to a stream of several devices, with the name of its device.
- * @tparam Reason the reasons of drops of a device type
+ * Writes a line for a dropped packet, with the trace context of its device, to a stream that
+ * several devices share.
+ * @tparam Reason the type of a device's drop reasons
  */
 template <class Reason>
 void
@@ -45,7 +48,7 @@ WriteDropOf(Ptr<OutputStreamWrapper> stream, std::string context, Ptr<const Pack
 
 /**
  * @tparam Device the type of the device
- * @return the context of the device's trace sources, without the source's name
+ * @return the context (Config path) of the device's trace sources, without the source's name
  */
 template <class Device>
 std::string
@@ -67,7 +70,7 @@ EthernetTraceHelper<Device>::EnablePcapInternal(std::string prefix,
     auto own = DynamicCast<Device>(device);
     if (!own)
     {
-        return; // called for all devices of a node
+        return; // a device of another type: this function is called for all devices of a node
     }
     PcapHelper pcap;
     const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
@@ -86,7 +89,7 @@ EthernetTraceHelper<Device>::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream
     auto own = DynamicCast<Device>(device);
     if (!own)
     {
-        return; // called for all devices of a node
+        return; // a device of another type: this function is called for all devices of a node
     }
     Packet::EnablePrinting();
     if (!stream)

@@ -14,15 +14,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * EnablePcap() and EnableAscii() of the helpers of Viaduct's Ethernet devices, as every ns-3 device
- * helper has them. Devices of other types on the same nodes are ignored.
+ * Implements EnablePcap() and EnableAscii(), which every ns-3 device helper has, for the helpers of
+ * Viaduct's Ethernet devices. Devices of other types on the same nodes are ignored.
  *
- * The lines of EnableAscii(): "-" the device has passed a frame to its port or channel (MacTx), "r"
- * it has received a frame (MacRx), "d" it has dropped a frame in either direction (MacTxDrop,
- * MacRxDrop). A frame from outside the simulator has no headers that ns-3 could print: it is
- * printed as a payload of its size.
+ * The lines that EnableAscii() writes: "-": the device has passed a frame to its port or channel
+ * (MacTx); "r": the device has received a frame (MacRx); "d": the device has dropped a frame in
+ * either direction (MacTxDrop, MacRxDrop). A frame from outside the simulator has no headers that
+ * ns-3 could print: it is printed as a payload of its size.
  *
- * Instantiated for a type by the source of its helper (ethernet-trace-helper-impl.h).
+ * The source file of each device type's helper instantiates the template for that type
+ * (ethernet-trace-helper-impl.h).
  *
  * @tparam Device the type of the devices
  */

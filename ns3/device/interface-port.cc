@@ -32,7 +32,8 @@ namespace ns3
 namespace
 {
 
-/** @return the descriptor of a namespace: name, path, or empty for the process's namespace */
+/** @return the descriptor of the network namespace with this name or path, or of the process's
+ * namespace if it is empty */
 viaduct::UniqueFd
 OpenNamespace(const std::string& networkNamespace)
 {
@@ -50,8 +51,8 @@ OpenNamespace(const std::string& networkNamespace)
 }
 
 /**
- * @return a socket by which viaduct::io::RingPort sends. Queue limits see this socket's buffer as
- * the queue below the device, so its size is not changed
+ * @return a packet socket with which viaduct::io::RingPort sends. The size of its send buffer is
+ * not changed, because queue limits regard that buffer as the queue below the device
  */
 viaduct::UniqueFd
 OpenSender(const std::string& interface)
@@ -61,8 +62,8 @@ OpenSender(const std::string& interface)
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/** @return a socket by which viaduct::io::RingPort receives, with a buffer for super-frames, which
- * do not fit a ring; without a filter
+/** @return a packet socket with which viaduct::io::RingPort receives, without a filter; its receive
+ * buffer holds super-frames, which do not fit a ring
  */
 viaduct::UniqueFd
 OpenReceiver(const InterfaceRequest& request)
@@ -70,12 +71,12 @@ OpenReceiver(const InterfaceRequest& request)
     return std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
 }
 
-/** One port, or several ports to be joined to one. */
+/** The ports of an interface: one port, or several ports that Join() combines. */
 using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
 
 /**
- * @return ports that work on every kernel; @p ifindex is the interface's index in the thread's
- * namespace
+ * @return AF_PACKET ports, which every kernel supports; @p ifindex is the interface's index in the
+ * network namespace of the calling thread
  */
 Ports
 OpenRings(const InterfaceRequest& request, int ifindex)
@@ -91,7 +92,8 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     for (uint32_t i = 0; i < request.queues; ++i)
     {
         viaduct::UniqueFd receiver = OpenReceiver(request);
-        // A later socket would receive copies of frames until it is in the group.
+        // The filter of a later socket passes no frame at first: the socket would receive copies of
+        // frames until it has joined the fanout group.
         (i == 0 ? program : viaduct::sys::PacketFilter::Compile("less 0")).Attach(receiver.get());
         auto port = std::make_unique<viaduct::io::RingPort>(
             std::move(receiver), options, OpenSender(request.interface));
@@ -111,10 +113,10 @@ OpenRings(const InterfaceRequest& request, int ifindex)
 }
 
 /**
- * @param request the device
- * @param made whether the device was created by this process
- * @param networkNamespace the thread's namespace, which has the device
- * @return the user-space end of the device, a port per queue
+ * @param request the TAP device to open
+ * @param made whether this process creates the device, and so sets its MTU and brings it up
+ * @param networkNamespace the calling thread's network namespace, which has the device
+ * @return the user-space end of the device: a port for each queue
  */
 Ports
 OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
@@ -134,7 +136,7 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     {
         viaduct::io::TunOptions options;
         options.vnet_header = true;
-        if (ports.empty()) // the drops of all queues, reported once
+        if (ports.empty()) // the first port reports the kernel's drops for all queues
         {
             options.kernel_drops = [where, number] {
                 return viaduct::sys::TapDrops(where->get(), number);
@@ -152,13 +154,14 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     }
     if (session.GetLink(request.interface).up)
     {
-        // Frames that the kernel sends before it has processed the new carrier are lost.
+        // The wait is needed because frames that the kernel sends before it has processed the new
+        // carrier are lost.
         session.AwaitRunning(request.interface, viaduct::Duration::Seconds(2));
     }
     return ports;
 }
 
-/** @return a port by AF_XDP */
+/** @return an AF_XDP port on the interface */
 std::unique_ptr<viaduct::io::XdpPort>
 OpenXdp(const InterfaceRequest& request)
 {
@@ -173,8 +176,8 @@ OpenXdp(const InterfaceRequest& request)
 }
 
 /**
- * @return an object that, as long as it exists, keeps off the offloads that port kind @p kind
- * cannot handle
+ * @return a guard object: while it exists, the interface's offloads that ports of kind @p kind
+ * cannot handle are off
  */
 std::shared_ptr<void>
 KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
@@ -182,18 +185,18 @@ KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
     return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface, kind);
 }
 
-/** @return a port by DPDK, on an interface of the kernel */
+/** @return a DPDK port on an interface of the kernel */
 std::unique_ptr<viaduct::io::AnyPort>
 OpenDpdk(const InterfaceRequest& request)
 {
-    viaduct::dpdk::CheckUsable(); // before any offload is touched
+    viaduct::dpdk::CheckUsable(); // throws before any offload is changed
     return viaduct::dpdk::OpenPort({.interface = request.interface,
                                     .filter = request.filter,
                                     .qdisc_bypass = request.qdiscBypass,
                                     .keeper = KeepOffloadsOff(request, "DPDK")});
 }
 
-/** @return a port by netmap, on an interface of the kernel */
+/** @return a netmap port on an interface of the kernel */
 std::unique_ptr<viaduct::io::AnyPort>
 OpenNetmap(const InterfaceRequest& request)
 {
@@ -207,7 +210,8 @@ OpenNetmap(const InterfaceRequest& request)
     return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request, "netmap"));
 }
 
-/** @return the AF_XDP port, else AF_PACKET ports; sets @p reason to the reason of the choice */
+/** @return an AF_XDP port if the interface's driver has zero-copy, otherwise AF_PACKET ports; sets
+ * @p reason to the reason for this choice */
 Ports
 OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
 {
@@ -230,7 +234,7 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     return OpenRings(request, ifindex);
 }
 
-/** @return a single port that joins several ports */
+/** @return a single port that combines several ports */
 std::unique_ptr<viaduct::io::AnyPort>
 Join(Ports ports)
 {
@@ -241,7 +245,8 @@ Join(Ports ports)
     return std::make_unique<viaduct::io::MergedPort>(std::move(ports));
 }
 
-/** Throws viaduct::UsageError if the device cannot use the interface. */
+/** Throws viaduct::UsageError if the interface is not Ethernet or its MTU is less than the
+ * device's. */
 void
 Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 {
@@ -260,9 +265,10 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 }
 
 /**
- * Makes the qdisc of an interface keep departure times, if it can; in the thread's namespace.
- * @param request the interface
- * @param[in,out] opened InterfacePort::timed and InterfacePort::departures are set
+ * Opens a sender that passes frames with departure times to the qdisc of an interface, if the qdisc
+ * keeps such times. The interface is in the calling thread's network namespace.
+ * @param request the description of the interface
+ * @param[in,out] opened the opened interface, whose members `timed` and `departures` are set
  */
 void
 OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
@@ -290,7 +296,8 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
-/** @return a device of DPDK that is unknown to the kernel, which reports no changes of it */
+/** @return a port on a DPDK device that is unknown to the kernel, so that the kernel reports no
+ * changes of its link */
 InterfacePort
 OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
 {
@@ -305,7 +312,7 @@ OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
     return opened;
 }
 
-/** Throws UsageError for an attribute that the kind of port does not have. */
+/** Throws viaduct::UsageError for an attribute that the requested kind of port does not have. */
 void
 CheckKind(const InterfaceRequest& request)
 {
@@ -382,7 +389,8 @@ OpenInterfacePort(const InterfaceRequest& request)
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
-    // The monitor does not report events that happened while the port was opened.
+    // The state is read again, because the monitor does not report events that happened while the
+    // port was opened.
     const auto now = viaduct::sys::Netlink().FindLink(info->ifindex);
     opened.running = now && now->up && now->carrier;
     return opened;

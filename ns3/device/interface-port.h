@@ -18,29 +18,29 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief An interface of this machine, opened by RingNetDevice itself.
+ * @brief An interface of this machine that RingNetDevice itself has opened.
  */
 struct InterfacePort
 {
     std::unique_ptr<viaduct::io::AnyPort> port;         //!< carries the interface's frames
-    std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of the state
+    std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of the link
     int ifindex = 0;                                    //!< the interface's index
-    bool running = false;                               //!< whether it is up, with a carrier
-    std::unique_ptr<viaduct::io::TimedSender> timed;    //!< through the qdisc; null: no times kept
-    std::string departures; //!< text: the keeper of the times of DepartureTags, and the reason
+    bool running = false;                               //!< whether the link is up, with a carrier
+    std::unique_ptr<viaduct::io::TimedSender> timed;    //!< sender; null: the qdisc keeps no times
+    std::string departures; //!< text: what keeps the times of DepartureTags, and why
     std::string reason;     //!< reason for the kind of `port` if the kind was left open; else empty
 };
 
 /**
  * @ingroup viaduct
- * @brief The means by which an interface of this machine is read and written.
+ * @brief The kind of port with which an interface of this machine is read and written.
  */
 enum class InterfacePortKind
 {
     PACKET, //!< AF_PACKET: viaduct::io::RingPort
-    XDP,    //!< AF_XDP: viaduct::io::XdpPort; else an error
-    DPDK,   //!< a device of DPDK's (port/dpdk/open.h); else an error
-    NETMAP, //!< netmap's rings (port/netmap/open.h); else an error
+    XDP,    //!< AF_XDP: viaduct::io::XdpPort; an error if not available
+    DPDK,   //!< DPDK (port/dpdk/open.h); an error if not available
+    NETMAP, //!< netmap's rings (port/netmap/open.h); an error if not available
     AUTO,   //!< XDP if the driver has zero-copy, else PACKET
     TAP,    //!< the user-space end of a TAP device, created if absent: viaduct::io::TunPort
 };
@@ -53,24 +53,26 @@ struct InterfaceRequest
 {
     std::string networkNamespace; //!< the namespace's name or path; empty: the process's namespace
     std::string interface;        //!< the interface's name, or a name of a DPDK device
-    int mtu = 0;                  //!< bytes that the interface must be able to carry
+    int mtu = 0;                  //!< minimum MTU of the interface, bytes
     std::string filter;           //!< frames to receive, in tcpdump's syntax; empty: all
     bool qdiscBypass = true;      //!< whether sent frames bypass the queueing discipline
-    InterfacePortKind kind = InterfacePortKind::PACKET; //!< the means of access
-    /** The number of queues of a TAP device. With AF_PACKET: of sockets that share the frames
-     * (fanout). AF_XDP always has all queues of the interface. */
+    InterfacePortKind kind = InterfacePortKind::PACKET; //!< kind of port to open
+    /** The number of queues of a TAP device, or of AF_PACKET sockets that share the frames
+     * (fanout). AF_XDP always uses all queues of the interface. */
     uint32_t queues = 1;
-    bool blocks = false; //!< with AF_PACKET: viaduct::io::RingOptions::blocks
+    /** For AF_PACKET: whether the ring is of blocks (viaduct::io::RingOptions::blocks). */
+    bool blocks = false;
 };
 
 /**
  * @ingroup viaduct
  * @brief Opens an interface in promiscuous mode. Needs CAP_NET_RAW, and CAP_SYS_ADMIN for another
- * network namespace; root for AF_XDP; for a TAP device CAP_NET_ADMIN, or that the user owns it.
+ * network namespace; root for AF_XDP; for a TAP device CAP_NET_ADMIN, unless the user owns the
+ * device.
  *
- * @param request the interface and the means
- * @return the interface
- * @throws viaduct::Error with the reason, if the interface cannot be opened in this way
+ * @param request the interface and the kind of port
+ * @return the opened interface
+ * @throws viaduct::Error with the reason, if the interface cannot be opened with this kind of port
  */
 InterfacePort OpenInterfacePort(const InterfaceRequest& request);
 

@@ -28,8 +28,9 @@ namespace
 /** The maximum length of a frame, as in FdNetDevice. */
 constexpr size_t MAX_FRAME = 65536;
 
-/** @return the 802.1Q tag that the kernel has removed from a frame (packet(7)); 0: there was none
- * @param message the message received with the frame
+/** @return the 802.1Q tag that the kernel has removed from a frame (packet(7)); 0 if it removed
+ * none
+ * @param message the message header that recvmsg() has filled in with the frame
  */
 uint32_t
 TagOf(const msghdr& message)
@@ -53,10 +54,10 @@ TagOf(const msghdr& message)
     return 0;
 }
 
-/** Inserts a tag after the addresses of a frame, its place on the wire.
+/** Inserts an 802.1Q tag after the addresses of a frame, where it was on the wire.
  * @param frame the frame, followed by space for the tag
- * @param length the frame's bytes
- * @param tag a result of TagOf()
+ * @param length the length of the frame in bytes, without the tag
+ * @param tag the tag, as returned by TagOf()
  */
 void
 Insert(uint32_t tag, uint8_t* frame, size_t length)
@@ -69,22 +70,23 @@ Insert(uint32_t tag, uint8_t* frame, size_t length)
 
 } // namespace
 
-/** Reads frames from a socket, also after it has reported an error. */
+/** Reads frames from a socket, and continues after the socket has reported an error. */
 class LabFdNetDevice::Reader : public FdReader
 {
   public:
-    /** @return the number of frames that the device has queued, or dropped at a full queue */
+    /** @return the number of frames read that the device has queued, or dropped because its queue
+     * was full */
     uint64_t GetPassed() const
     {
         return m_passed;
     }
 
-    /** @return the number of frames dropped by the kernel since the last call */
+    /** @return the number of frames dropped by the kernel since the previous call */
     uint64_t TakeDrops()
     {
         tpacket_stats statistics{};
         socklen_t size = sizeof(statistics);
-        // Fails if the socket is not a packet socket.
+        // getsockopt() fails if the socket is not a packet socket.
         const bool read = getsockopt(m_fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0;
         return read ? statistics.tp_drops : 0;
     }
@@ -104,7 +106,8 @@ class LabFdNetDevice::Reader : public FdReader
         message.msg_iovlen = 1;
         message.msg_control = control;
         message.msg_controllen = sizeof(control);
-        // Does not wait: a sender may have taken the error for which the socket was readable.
+        // recvmsg() must not wait: the socket may have been readable because of an error, which a
+        // sender may have received meanwhile.
         ssize_t length = recvmsg(m_fd, &message, MSG_DONTWAIT);
         if (length <= 0)
         {
@@ -122,8 +125,9 @@ class LabFdNetDevice::Reader : public FdReader
         return {buffer, length};
     }
 
-    std::atomic<uint64_t> m_passed{0}; //!< frames
-    bool m_holds{false};               //!< whether the device does not have the last frame yet
+    std::atomic<uint64_t> m_passed{0}; //!< frames that the device has queued or dropped
+    /** Whether the last frame read has not been passed to the device yet. */
+    bool m_holds{false};
 };
 
 TypeId
@@ -192,7 +196,8 @@ LabFdNetDevice::DoCreateFdReader()
 void
 LabFdNetDevice::DoInitialize()
 {
-    // FdNetDevice does not report frames that find its queue full.
+    // The frames that FdNetDevice forwards are counted, because it does not report the frames that
+    // it drops at a full queue.
     TraceConnectWithoutContext(
         "PromiscSniffer",
         Callback<void, Ptr<const Packet>>([this](Ptr<const Packet>) { m_forwarded++; }));

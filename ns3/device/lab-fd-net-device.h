@@ -12,16 +12,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * ns-3's FdNetDevice on a packet socket, for mode traditional: the same threads and copies, without
- * properties that end it, or change its frames, on a lab's interfaces.
+ * ns-3's FdNetDevice on a packet socket, for a lab's mode traditional: it has the same threads and
+ * copies, but not the properties of FdNetDevice that end the program, stop reading or change frames
+ * on a lab's interfaces.
  *
  * FdNetDevice reports that it cannot multicast, and the IP layers end the program if they have a
- * multicast packet for such a device: RIP's, or IPv6's neighbour discovery. It also stops reading
- * permanently when its descriptor reports an error, which a packet socket does once when its
- * interface goes down (net/packet/af_packet.c, packet_notifier()); the socket receives again after
- * that. The kernel removes 802.1Q tags from frames (net/core/dev.c, skb_vlan_untag()) and reports
- * them separately (PACKET_AUXDATA, an option that must be set on the socket); this device restores
- * them.
+ * multicast packet for such a device, as RIP and IPv6's neighbour discovery have. FdNetDevice also
+ * stops reading permanently when its descriptor reports an error, which a packet socket does once
+ * when its interface goes down (net/packet/af_packet.c, packet_notifier()); the socket receives
+ * again after that. The kernel removes 802.1Q tags from frames (net/core/dev.c, skb_vlan_untag())
+ * and reports them separately (PACKET_AUXDATA, an option that must be set on the socket);
+ * LabFdNetDevice restores the tags.
  */
 class LabFdNetDevice : public FdNetDevice
 {
@@ -51,7 +52,7 @@ class LabFdNetDevice : public FdNetDevice
                   const Address& destination,
                   uint16_t protocol) override;
 
-    /** @return the number of frames to send that were longer than the MTU */
+    /** @return the number of frames that were not sent because they were longer than the MTU */
     uint64_t GetTooLong() const
     {
         return m_tooLong;
@@ -66,7 +67,7 @@ class LabFdNetDevice : public FdNetDevice
     /** @return the number of frames dropped by the kernel because the device read too slowly */
     uint64_t GetKernelDrops();
 
-    /** @return the number of frames read and dropped because the simulator was too slow to take
+    /** @return the number of frames read and dropped because the simulator was too slow to process
      * them; the last frame read is counted only after another frame is read */
     uint64_t GetQueueDrops();
 
@@ -79,11 +80,11 @@ class LabFdNetDevice : public FdNetDevice
     Ptr<FdReader> DoCreateFdReader() override;
     void DoFinishStoppingDevice() override;
 
-    Ptr<Reader> m_reader;      //!< present while the device runs
-    uint16_t m_mtu{0};         //!< bytes; the MTU of FdNetDevice includes space for a tag
-    uint64_t m_tooLong{0};     //!< frames
-    uint64_t m_refused{0};     //!< frames
-    uint64_t m_kernelDrops{0}; //!< frames
+    Ptr<Reader> m_reader;      //!< reader of the socket; null unless the device runs
+    uint16_t m_mtu{0};         //!< bytes; FdNetDevice's MTU includes space for a VLAN tag
+    uint64_t m_tooLong{0};     //!< frames dropped because they were longer than the MTU
+    uint64_t m_refused{0};     //!< frames that the interface refused
+    uint64_t m_kernelDrops{0}; //!< frames that the kernel dropped
     uint64_t m_forwarded{0};   //!< frames that the simulator has received
 };
 

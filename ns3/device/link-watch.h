@@ -19,8 +19,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Sets the link state of devices to that of their interfaces in the kernel: administratively up,
- * with a carrier. Does nothing unless the simulator is ReactorSimulatorImpl.
+ * Keeps the link state of devices equal to that of their interfaces in the kernel: a link is up if
+ * the interface is administratively up and has a carrier. Does nothing unless the simulator is
+ * ReactorSimulatorImpl.
  */
 class LinkWatch
 {
@@ -39,7 +40,7 @@ class LinkWatch
 
     viaduct::sys::LinkMonitor m_monitor;                 //!< monitors the devices' namespace
     std::map<std::string, Ptr<RingNetDevice>> m_devices; //!< devices by interface name
-    uint32_t m_pollable{0};                              //!< id in the reactor
+    uint32_t m_pollable{0};                              //!< id of the monitor in the reactor
 };
 
 } // namespace ns3

@@ -21,7 +21,7 @@ extern template class EthernetTraceHelper<RingNetDevice>;
 
 /**
  * @ingroup viaduct
- * Gives nodes devices on interfaces of the machine: a RingNetDevice per interface.
+ * Installs devices on nodes: a RingNetDevice for each interface of the machine that is used.
  *
  * @code
  *   RingDeviceHelper helper;
@@ -45,14 +45,14 @@ class RingDeviceHelper : public EthernetTraceHelper<RingNetDevice>
 
     /**
      * @param node the node
-     * @param interface the interface, in the namespace of the attribute Namespace
+     * @param interface the interface's name, in the network namespace of the attribute Namespace
      * @return the node's new device
      * @throws viaduct::Error, when the node is initialized, if the interface cannot be opened
      */
     NetDeviceContainer Install(Ptr<Node> node, const std::string& interface) const;
 
   private:
-    ObjectFactory m_devices; //!< makes devices
+    ObjectFactory m_devices; //!< factory of the devices
 };
 
 } // namespace ns3

@@ -269,7 +269,7 @@ RingNetDevice::GetDropReasonName(DropReason reason)
 namespace
 {
 
-/** Prints the quantiles of a histogram of nanoseconds. */
+/** Prints the quantiles of a histogram of frames' lateness in nanoseconds. */
 void
 PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& lateness)
 {
@@ -296,7 +296,7 @@ PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
        << static_cast<double>(timed.earliest().nanoseconds()) / 1000 << " us early)\n";
 }
 
-/** Prints the frames that a port could not carry. */
+/** Prints the numbers of frames that a port could not receive or send. */
 void
 PrintLosses(std::ostream& os, const viaduct::io::PortCounters& counters)
 {

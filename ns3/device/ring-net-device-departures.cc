@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// Packets with a DepartureTag leave at their time by the interface's qdisc, or by an event.
+// The sending of packets with a DepartureTag: the interface's qdisc, or a simulator event, sends
+// each packet at its time.
 
 #include "ns3/base/wire-conversion.h"
 #include "ns3/device/interface-port.h"
@@ -24,10 +25,12 @@ namespace ns3
 namespace
 {
 
-/// The qdisc receives a frame this long before its time, ms: longer than this process may have to
-/// wait for a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
+/// The time before its departure at which a frame is passed to the qdisc, ms: longer than this
+/// process may have to wait for a processor, short enough that the qdisc's queues (fq: 100 frames
+/// of a flow) rarely fill.
 constexpr uint64_t HANDED_OVER_BEFORE = 20;
-/// The number of frames after which their outcome is read, even if the driver reports none.
+/// The number of frames passed to the qdisc after which their outcome is read, even if the driver
+/// has reported no outcome.
 constexpr uint64_t READ_EVERY = 256;
 
 } // namespace
@@ -39,7 +42,8 @@ RingNetDevice::SendLater(Ptr<Packet> packet,
                          uint16_t protocolNumber,
                          Time when)
 {
-    // The qdisc has a separate limit; the number of frames that it has sent is not fully known.
+    // The limit does not include frames in the qdisc, which has a separate limit and does not fully
+    // report the number of frames that it has sent.
     if (m_departures.Count() >= m_departureQueueSize)
     {
         return DropSent(packet, TX_TOO_MANY_DEPARTURES);

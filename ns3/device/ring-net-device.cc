@@ -34,10 +34,10 @@ namespace
 
 namespace wire = viaduct::wire;
 
-constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< IEEE 802.2 LLC and SNAP
-constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< a length up to this value, a type above (IEEE 802.3)
-constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< a cache line
-/// LLC of SNAP and the organisation code of an EtherType (RFC 1042).
+constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< bytes of the IEEE 802.2 LLC and SNAP headers
+constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< maximum length in the type field (IEEE 802.3)
+constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< bytes of a cache line
+/// The LLC header of SNAP, and the SNAP organisation code that precedes an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
 
 /** The payload of an 802.3 frame. */
@@ -47,7 +47,8 @@ struct LlcPayload
     std::span<const std::byte> rest; //!< the bytes after the headers, without padding
 };
 
-/** @return the payload of a frame whose length field is @p length and whose data is not shorter */
+/** @return the payload of a frame whose length field is @p length, which is at most the size of @p
+ * payload */
 LlcPayload
 ReadLlc(uint16_t length, std::span<const std::byte> payload)
 {
@@ -60,7 +61,7 @@ ReadLlc(uint16_t length, std::span<const std::byte> payload)
     return {wire::Load16(&payload[SNAP_ETHERTYPE.size()]), payload.subspan(LLC_SNAP_HEADER)};
 }
 
-/** @return a packet of these bytes */
+/** @return a packet that contains @p bytes */
 Ptr<Packet>
 MakePacket(std::span<const std::byte> bytes)
 {
@@ -195,12 +196,12 @@ RingNetDevice::AllocateRing()
     m_ringAllocated = true;
 }
 
-// ---------------------------------------------------------------- received
+// ---------------------------------------------------------------- received frames
 
 void
 RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    // The parts of a super-frame are valid only while they are handled.
+    // The frames split from a super-frame are valid only during the call of Receive().
     const bool lasting = frame.gso_size == 0;
     if (!m_splitter.Split(frame, [&](std::span<std::byte> bytes) { Receive(bytes, lasting); }))
     {
@@ -225,7 +226,7 @@ RingNetDevice::MakePayload(std::span<const std::byte> frame,
 {
     if (m_held && IsIp(protocol))
     {
-        RestorePayloadsWhereRead(); // a node may have been added
+        RestorePayloadsWhereRead(); // again, for nodes added since the previous frame
         const auto before = static_cast<uint32_t>(payload.data() - frame.data());
         if (Ptr<Packet> packet = m_held->Hold({payload, before, lasting}, m_headerBytes))
         {
@@ -306,7 +307,7 @@ RingNetDevice::DropReceived(std::span<const std::byte> frame, DropReason reason)
     m_rxDrops.Drop(MakePacket(frame), reason);
 }
 
-// ---------------------------------------------------------------- sent
+// ---------------------------------------------------------------- sent frames
 
 bool
 RingNetDevice::SendFrom(Ptr<Packet> packet,
@@ -457,7 +458,7 @@ RingNetDevice::HandleTransmitted(uint64_t bytes)
     }
 }
 
-// ---------------------------------------------------------------- NetDevice
+// ---------------------------------------------------------------- functions of NetDevice
 
 void
 RingNetDevice::SetLinkUp(bool up)

@@ -35,21 +35,22 @@ struct InterfacePort;
  */
 enum class InterfaceStamps
 {
-    SOFTWARE, //!< at the kernel's time stamp
+    SOFTWARE, //!< the instant of the kernel's time stamp
     USER,     //!< the instant at which the port was last seen empty
 };
 
 /**
  * @ingroup viaduct
- * @brief An Ethernet device on a viaduct::io::AnyPort: frames go in and out in bursts.
+ * @brief An Ethernet device that sends and receives frames in bursts through a
+ * viaduct::io::AnyPort.
  *
  * Frames to send are written into a preallocated ring and passed to the port as one burst at the
  * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
  * burst, in their node's context, without an event. Every frame that is not sent or passed up is
  * counted with its reason.
  *
- * With the attribute FlowControl, queue discs can be installed above the device: it stops its
- * transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
+ * With the attribute FlowControl, queue discs can be installed above the device: the device stops
+ * its transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
  * limits (TrafficControlHelper::SetQueueLimits()) are notified of a frame when it is queued and
  * when it has left the port, as reported by the port (viaduct::io::AnyPort::BytesInFlight()).
  *
@@ -105,12 +106,13 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     }
 
     /**
-     * @return the means by which the interface is read and written, with its state, and the reason
-     * if the attribute Port left the means open; empty if the port has no description
+     * @return a text: the kind of port and its state, and the reason for the kind if the attribute
+     * Port is Auto; empty if there is no port or it has no description
      */
     std::string GetPortDescription() const;
 
-    /** @return the keeper of the times of DepartureTags, and the reason */
+    /** @return a text: what keeps the times of DepartureTags (qdisc or simulator's clock), and
+     * why */
     std::string GetDepartures() const;
 
     /** Sets the state of the device's link, e.g. from the kernel's carrier.
@@ -140,18 +142,20 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return NanoSeconds(GetTiming().received.Quantile(0.99));
     }
 
-    /** @return that quantile for sent frames, also those sent by the interface's qdisc */
+    /** @return the lateness that 99% of sent frames did not exceed, including frames sent by the
+     * interface's qdisc */
     Time GetSentLateness() const;
 
     /**
-     * Prints the port's description, the keeper of departure times if frames waited, the lateness
-     * of frames, and the numbers of frames dropped, lost at the port, or passed without their
-     * payload, a line each.
+     * Prints the port's description, what keeps departure times if frames waited for them, the
+     * lateness of frames, and the numbers of frames dropped, lost at the port, or passed without
+     * their payload, a line each.
      * @param os the stream
      */
     void PrintTiming(std::ostream& os) const;
 
-    /** @return the payloads that wait; null without the attribute HeaderBytes */
+    /** @return the held payloads, whose packets are in the simulation without them; null without
+     * the attribute HeaderBytes */
     const HeldPayloads* GetHeldPayloads() const
     {
         return m_held.get();
@@ -216,18 +220,21 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      * @param lasting whether the frame is valid until HandleReturn(), not only during the call
      */
     void Receive(std::span<const std::byte> frame, bool lasting);
-    /** @return the packet of a received frame's payload, with the attribute HeaderBytes */
+    /** @return a packet of a received frame's payload; with the attribute HeaderBytes, the packet
+     * may have only the headers, and the remaining bytes are held */
     Ptr<Packet> MakePayload(std::span<const std::byte> frame,
                             std::span<const std::byte> payload,
                             uint16_t protocol,
                             bool lasting);
-    /** Reports a frame to be sent. @param held the payload that is still missing, or null */
+    /** Reports a frame, with its payload, to the trace sources of sent frames. @param held the
+     * payload that is not in the frame yet, or null */
     void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
-    /** @return the reason why ns-3 cannot process a payload of this EtherType, or N_DROP_REASONS */
+    /** @return the reason why ns-3 cannot process a payload of EtherType @p protocol, or
+     * N_DROP_REASONS */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Counts a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
-    /** Notifies the layer above that a frame of this length was queued. */
+    /** Notifies the layer above that a frame of @p length bytes was queued. */
     void NotifyQueued(uint32_t length);
     /** Sends a packet at a time in the future. @return false if too many packets wait already */
     bool SendLater(Ptr<Packet> packet,
@@ -236,8 +243,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
                    uint16_t protocolNumber,
                    Time when);
     /**
-     * Gives a packet to the interface's qdisc, which sends it at a time in the future.
-     * @return false if the qdisc does not take it
+     * Passes a packet to the interface's qdisc, which sends it at a time in the future.
+     * @return false if the packet could not be passed to the qdisc
      */
     bool HandOver(Ptr<Packet> packet,
                   const Address& source,
@@ -251,14 +258,14 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 
     BurstPort m_burst{*this};                   //!< the port
     viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
-    std::unique_ptr<InterfacePort> m_opened;    //!< opened by OpenInterface(), without the port
+    std::unique_ptr<InterfacePort> m_opened;    //!< interface of OpenInterface(), without the port
     uint32_t m_monitor = 0;                     //!< id of the link monitor in the reactor
     uint32_t m_departed = 0;                    //!< id of InterfacePort::timed in the reactor
-    std::unique_ptr<HeldPayloads> m_held;       //!< with HeaderBytes only
-    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that leave later
+    std::unique_ptr<HeldPayloads> m_held;       //!< held payloads; null without HeaderBytes
+    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames with a later time
     UnjoinedFrames m_unjoined;                                  //!< frames whose payload is held
-    bool m_ringAllocated = false;                               //!< AllocateRing() was called
-    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< with FlowControl only
+    bool m_ringAllocated = false;                               //!< whether the ring is allocated
+    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< null without FlowControl
     Ptr<QueueLimits> m_limits;                                  //!< queue limits that are notified
     uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not count
     TracedValue<uint32_t> m_inFlight; //!< trace source InFlight

@@ -9,16 +9,17 @@
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libflood-routing.so viaduct run FILE.yaml
  *
- * with `routing: {protocol: ns3::FloodRouting}`. Every node announces to its neighbours each
- * Interval the networks that it knows and their distances, except those that it reaches through the
- * neighbour (split horizon, RFC 2453, section 3.9); a shorter route replaces a known one, and a
- * route that is not announced three times is removed. Each change is reported by the trace sources
- * RouteAdded and RouteRemoved, so that it reaches the kernel at once.
+ * with `routing: {protocol: ns3::FloodRouting}`. Each Interval, every node announces to its
+ * neighbours the networks that it knows and their distances, except networks that it reaches
+ * through the neighbour (split horizon, RFC 2453, section 3.9); a shorter route replaces a known
+ * route, and a route that is not announced three times is removed. Each change is reported by the
+ * trace sources RouteAdded and RouteRemoved, so that the change reaches the kernel at once.
  *
- * It also routes multicast, by reverse paths as DVMRP (RFC 1075) does: a node takes packets of a
- * source only from the neighbour on its own way to the source, and passes them on to the
- * neighbours that report that they depend on it for this source and want the group. The attribute
- * Members lists the groups' members; it replaces the answers of hosts to a router's query.
+ * The protocol also routes multicast, by reverse paths as DVMRP (RFC 1075) does: a node accepts
+ * packets of a source only from the neighbour on the node's own path to the source, and forwards
+ * the packets to the neighbours that report that they depend on the node for this source and want
+ * the group. The attribute Members lists the groups' members; it replaces the answers of hosts to a
+ * router's query.
  */
 
 #include "ns3/inet-socket-address.h"
@@ -100,7 +101,7 @@ class FloodRouting : public Ipv4StaticRouting
         const auto towards = m_routes.find(source);
         if (towards == m_routes.end() || towards->second.interface != arrived)
         {
-            return false; // a detour: the neighbour on the way to the source sends it as well
+            return false; // the neighbour on the path to the source sends the packet, too
         }
         auto route = Create<Ipv4MulticastRoute>();
         route->SetOrigin(header.GetSource());
@@ -148,7 +149,7 @@ class FloodRouting : public Ipv4StaticRouting
     }
 
   private:
-    static constexpr uint16_t PORT = 9911; //!< port of UDP
+    static constexpr uint16_t PORT = 9911; //!< UDP port
 
     /** A network: address, mask. */
     using Network = std::pair<uint32_t, uint32_t>;
@@ -156,19 +157,19 @@ class FloodRouting : public Ipv4StaticRouting
     /** The last announcements of the neighbours on an interface. */
     struct Neighbour
     {
-        Time heard;                //!< time of the announcement
-        std::set<Network> sources; //!< sources whose packets they take from this node
-        std::set<uint32_t> groups; //!< groups that they want
+        Time heard;                //!< time of the last announcement
+        std::set<Network> sources; //!< sources whose packets the neighbours take from this node
+        std::set<uint32_t> groups; //!< groups that the neighbours want
     };
 
     /** A route to a network. */
     struct Route
     {
-        uint32_t distance{0}; //!< in hops
+        uint32_t distance{0}; //!< distance in hops
         uint32_t interface {
             0
-        };                   //!< leads to the gateway, or to the network
-        Ipv4Address gateway; //!< any: the network is the node's own
+        };                   //!< number of the interface to the gateway or the network
+        Ipv4Address gateway; //!< the next hop; any: a network of the node itself
         Time heard;          //!< time of the gateway's last announcement
     };
 
@@ -183,7 +184,7 @@ class FloodRouting : public Ipv4StaticRouting
         return !IsOld(neighbour.heard);
     }
 
-    /** @return the smallest known network with this address; 0/0 if there is none */
+    /** @return the smallest known network that contains an address; 0/0 if there is none */
     Network NetworkOf(Ipv4Address address) const
     {
         Network best{0, 0};
@@ -197,7 +198,7 @@ class FloodRouting : public Ipv4StaticRouting
         return best;
     }
 
-    /** @return the groups that members here or behind all interfaces but one want */
+    /** @return the groups wanted by this node and behind all interfaces except @p excluded */
     std::set<uint32_t> WantedBut(uint32_t excluded) const
     {
         std::set<uint32_t> wanted = m_groups;
@@ -247,7 +248,8 @@ class FloodRouting : public Ipv4StaticRouting
         m_timer = Simulator::Schedule(m_interval, &FloodRouting::Announce, this);
     }
 
-    /** @return the interface on whose network a neighbour is, except its own address; 0: none */
+    /** @return the interface whose network contains a neighbour's address; 0: none, or the address
+     * is the node's own */
     uint32_t InterfaceTo(Ipv4Address neighbour) const
     {
         for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
@@ -336,7 +338,7 @@ class FloodRouting : public Ipv4StaticRouting
             Ipv4Address(network.first), Ipv4Mask(network.second), route.gateway, route.interface);
     }
 
-    /** Removes a route from static routing. */
+    /** Removes a route from the base class, and reports the removal. */
     void Remove(const Network& network, const Route& route)
     {
         const Ipv4RoutingTableEntry removed = EntryOf(network, route);
@@ -369,16 +371,16 @@ class FloodRouting : public Ipv4StaticRouting
         }
     }
 
-    Ptr<Ipv4> m_ipv4;                                            //!< the node's layer
-    Ptr<Socket> m_socket;                                        //!< sends announcements
-    EventId m_timer;                                             //!< the next announcement
-    Time m_interval;                                             //!< between announcements
+    Ptr<Ipv4> m_ipv4;                                            //!< the node's IPv4 layer
+    Ptr<Socket> m_socket;                                        //!< socket of announcements
+    EventId m_timer;                                             //!< event of the next announcement
+    Time m_interval;                                             //!< time between announcements
     std::map<Network, Route> m_routes;                           //!< routes to all known networks
     std::map<uint32_t, Neighbour> m_neighbours;                  //!< neighbours by interface
-    std::string m_members;                                       //!< members of all groups
+    std::string m_members;                                       //!< attribute Members
     std::set<uint32_t> m_groups;                                 //!< groups joined by this node
-    TracedCallback<const Ipv4RoutingTableEntry&> m_routeAdded;   //!< "RouteAdded"
-    TracedCallback<const Ipv4RoutingTableEntry&> m_routeRemoved; //!< "RouteRemoved"
+    TracedCallback<const Ipv4RoutingTableEntry&> m_routeAdded;   //!< trace RouteAdded
+    TracedCallback<const Ipv4RoutingTableEntry&> m_routeRemoved; //!< trace RouteRemoved
 };
 
 NS_OBJECT_ENSURE_REGISTERED(FloodRouting);

@@ -9,13 +9,15 @@
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libipv6-request-routing.so viaduct run FILE.yaml
  *
- * with `routing: {protocol: ns3::Ipv6RequestRouting}`. Without a route, RouteOutput() answers by
- * the loopback device, as AODV's does; so the packet returns to RouteInput(), which keeps it and
- * floods a request over link-local multicast. The target answers to the neighbour that sent the
- * request, and so on back to the node that created it. A route exists for RouteLifetime after its
- * last use, and ends with the neighbour, when its hellos stop.
+ * with `routing: {protocol: ns3::Ipv6RequestRouting}`. Without a route, RouteOutput() returns the
+ * loopback device, as AODV's does; so the packet returns to RouteInput(), which keeps the packet
+ * and floods a request over link-local multicast. The target sends a reply to the neighbour that
+ * sent the request, and each node sends the reply on to the next node on the way back to the node
+ * that created the request. A route is valid for RouteLifetime after its last use, and is removed
+ * when the hellos of its next hop stop.
  *
- * Without sequence numbers a network of moving nodes may have loops for a moment: it is an example.
+ * The protocol has no sequence numbers, so a network of moving nodes may have loops for a moment:
+ * the protocol is only an example.
  */
 
 #include "ns3/inet6-socket-address.h"
@@ -40,7 +42,7 @@
 namespace ns3
 {
 
-/** Routes of IPv6 hosts by request and reply. */
+/** A routing protocol that finds routes to IPv6 hosts by request and reply. */
 class Ipv6RequestRouting : public Ipv6RoutingProtocol
 {
   public:
@@ -83,7 +85,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         error = Socket::ERROR_NOTERROR;
         if (const auto route = Find(target))
         {
-            if (packet) // else no packet is sent
+            if (packet) // null: the caller only asks for the route
             {
                 Use(target);
             }
@@ -121,7 +123,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         waiting.packets.push_back(
             {[=](Ptr<Ipv6Route> route) { forward(device, route, packet, header); },
              [=] {
-                 if (!error.IsNull()) // Ipv6ListRouting passes none
+                 if (!error.IsNull()) // Ipv6ListRouting passes a null callback
                  {
                      error(packet, header, Socket::ERROR_NOROUTETOHOST);
                  }
@@ -204,11 +206,11 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     }
 
   private:
-    static constexpr uint16_t PORT = 5269; //!< port of UDP
-    static constexpr int MAX_REQUESTS = 5; //!< requests for a target
-    static constexpr int LOST_HELLOS = 3;  //!< missed hellos of a lost neighbour
+    static constexpr uint16_t PORT = 5269; //!< UDP port
+    static constexpr int MAX_REQUESTS = 5; //!< maximum number of requests for a target
+    static constexpr int LOST_HELLOS = 3;  //!< missed hellos after which a neighbour is lost
 
-    using Neighbour = std::pair<uint32_t, Ipv6Address>; //!< interface, link-local address
+    using Neighbour = std::pair<uint32_t, Ipv6Address>; //!< interface and link-local address
 
     /** A route to a node. */
     struct Route
@@ -227,8 +229,8 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     /** The packets to a target whose route is requested. */
     struct Waiting
     {
-        std::deque<Kept> packets; //!< in order of arrival
-        int requests{0};          //!< requests sent
+        std::deque<Kept> packets; //!< packets in order of arrival
+        int requests{0};          //!< number of requests sent
         EventId timer;            //!< timer of the next request
     };
 
@@ -238,7 +240,8 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
                !address.IsAny();
     }
 
-    /** @return the first address that is not link-local */
+    /** @return the node's first address that is not link-local, from interface @p first on if
+     * possible */
     Ipv6Address OwnAddress(uint32_t first = 1) const
     {
         for (uint32_t i = first; i < m_ipv6->GetNInterfaces(); i++)
@@ -282,7 +285,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
 
     void Learn(Ipv6Address target, const Neighbour& neighbour)
     {
-        // The latest answer is used: a shorter way may be broken elsewhere.
+        // The latest answer replaces an earlier answer: a shorter path may be broken elsewhere.
         m_routes[target] = {neighbour, Simulator::Now() + m_lifetime};
         const auto waiting = m_waiting.find(target);
         if (waiting == m_waiting.end())
@@ -416,15 +419,15 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         Learn(target, sender);
     }
 
-    Ptr<Ipv6> m_ipv6;                                  //!< the node's layer
+    Ptr<Ipv6> m_ipv6;                                  //!< the node's IPv6 layer
     std::map<uint32_t, Ptr<Socket>> m_sockets;         //!< sockets by interface
     Time m_lifetime;                                   //!< lifetime of routes
     Time m_helloInterval;                              //!< interval between hellos
     Time m_requestInterval;                            //!< interval between requests
-    EventId m_hello;                                   //!< the next hello
+    EventId m_hello;                                   //!< event of the next hello
     uint32_t m_number{0};                              //!< number of the next request
-    std::set<std::pair<Ipv6Address, uint32_t>> m_seen; //!< requests received
-    std::map<Neighbour, Time> m_heard;                 //!< time of the last hello
+    std::set<std::pair<Ipv6Address, uint32_t>> m_seen; //!< requests received: origin, number
+    std::map<Neighbour, Time> m_heard;                 //!< time of a neighbour's last message
     std::map<Ipv6Address, Route> m_routes;             //!< routes by target
     std::map<Ipv6Address, Waiting> m_waiting;          //!< waiting packets by target
 };

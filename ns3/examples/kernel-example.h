@@ -22,11 +22,11 @@
  * Common code of the examples with kernel nodes.
  */
 
-/** Checks the factory of the applications' sockets, for which ns-3 has no helpful message before it
- * ends the program. Throws UsageError.
+/** Checks the factory of the applications' sockets, because ns-3 ends the program without a helpful
+ * message. Throws UsageError if the node does not have the factory or the factory is not suitable.
  * @param name the TypeId, as given with --factory
- * @param node a node that has the factory
- * @param bulk whether BulkSendApplication uses its sockets, which must have connections
+ * @param node a node that must have the factory
+ * @param bulk whether BulkSendApplication uses the factory's sockets, which must have connections
  */
 inline void
 CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
@@ -54,7 +54,7 @@ CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
 
 /** Runs a simulation to its end and destroys it.
  * @param name the program's name
- * @param run the simulation; an exception from it is printed as one line
+ * @param run runs the simulation; a viaduct::Error that it throws is printed as one line
  * @return the program's exit status
  */
 inline int

@@ -3,8 +3,9 @@
  */
 
 /*
- * Five nodes in a line, OLSR, UDP echo from end to end: an ordinary ns-3 simulation.
- * olsr-line-testbed.cc is the same on the real network: `diff` shows the three lines.
+ * Five nodes in a line, with OLSR and UDP echo from end to end: an ordinary ns-3 simulation.
+ * olsr-line-testbed.cc is the same program on the real network: `diff` shows the three lines that
+ * differ.
  */
 
 #include "ns3/applications-module.h"
@@ -20,8 +21,8 @@ using namespace ns3;
 namespace
 {
 
-uint32_t g_sent = 0;     //!< requests
-uint32_t g_answered = 0; //!< answers
+uint32_t g_sent = 0;     //!< number of requests sent
+uint32_t g_answered = 0; //!< number of answers received
 
 void
 CountSent(Ptr<const Packet>)
@@ -66,7 +67,7 @@ main(int argc, char* argv[])
     UdpEchoServerHelper server(9);
     server.Install(nodes.Get(nNodes - 1));
     UdpEchoClientHelper client(last.GetAddress(1), 9);
-    client.SetAttribute("MaxPackets", UintegerValue(0)); // no end
+    client.SetAttribute("MaxPackets", UintegerValue(0)); // no limit
     client.SetAttribute("Interval", TimeValue(MilliSeconds(200)));
     ApplicationContainer echo = client.Install(nodes.Get(0));
     echo.Get(0)->TraceConnectWithoutContext("Tx", MakeCallback(&CountSent));

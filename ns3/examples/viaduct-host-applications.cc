@@ -11,9 +11,10 @@
  *   --sockets=kernel  real Linux kernels in virtual time
  *   --sockets=host    this machine's kernel, through the offloaded data plane of a lab (root)
  *
- * and only the TypeId of their socket factories differs. Prints the bytes sent and received.
- * --sink=0 omits the receiver, for a program in the lab's namespace (LAB.n2); with --wait the
- * applications of --sockets=host start at a line of standard input, and the run ends with the next.
+ * and only the TypeId of their socket factories differs. The program prints the bytes sent and
+ * received. --sink=0 omits the receiver, for a program in the lab's namespace (LAB.n2); with --wait
+ * the applications of --sockets=host start when a line arrives on standard input, and the run ends
+ * with the next line.
  */
 
 #include "kernel-example.h"
@@ -58,7 +59,7 @@ struct Traffic
     }
 };
 
-/** @return the factory of a transport, "Tcp" or "Udp" */
+/** @return the TypeId of the socket factory of a transport, "Tcp" or "Udp" */
 std::string
 Factory(const Arguments& arguments, const std::string& transport)
 {
@@ -135,8 +136,8 @@ InstallTraffic(const Arguments& arguments,
     onOff.SetConstantRate(DataRate(arguments.rate), 1000);
     onOff.SetAttribute("MaxBytes", UintegerValue(arguments.bytes));
     auto sender = (tcp ? bulk.Install(nodes.Get(0)) : onOff.Install(nodes.Get(0))).Get(0);
-    // Routes exist at 1 s; and ns-3's devices drop packets for which a bulk transfer leaves no
-    // space.
+    // TCP starts at 1 s, when routes exist. UDP starts later, because ns-3's devices drop datagrams
+    // for which the bulk transfer leaves no space.
     sender->SetStartTime(Seconds(tcp ? 1 : 2));
     sender->TraceConnectWithoutContext(
         "Tx", Callback<void, Ptr<const Packet>>([&traffic](Ptr<const Packet> packet) {
@@ -149,7 +150,8 @@ InstallTraffic(const Arguments& arguments,
     }
 }
 
-/** Ends the run when standard input is readable or at its end; also called at the start. */
+/** Ends the run when standard input is readable or at its end; the reactor also calls this at the
+ * start. */
 bool
 StopAtInput()
 {

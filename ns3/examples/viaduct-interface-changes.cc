@@ -4,9 +4,10 @@
 
 /**
  * @file
- * A router whose interface ns-3 takes down, gives another address and brings up again, with the
- * kernel as its data plane (or ns-3: --mode=emulate); and the effects at the device of the second
- * router. Run it as root or with sudo.
+ * A lab of two routers: ns-3 takes an interface of the first router down, gives it another address
+ * and brings it up again, with the kernel as the routers' data plane (or ns-3: --mode=emulate). The
+ * program prints the changes of the link state at the routers' devices. Run it as root or with
+ * sudo.
  */
 
 #include "ns3/core-module.h"
@@ -40,7 +41,7 @@ main(int argc, char* argv[])
     LabHelper lab(mode);
     lab.SetLabName(name);
     lab.Install(nodes);
-    // The lab's devices replace the installed devices.
+    // The lab's devices have replaced the installed devices.
     Ptr<Ipv4> ipv4 = nodes.Get(0)->GetObject<Ipv4>();
     Ptr<Ipv6> ipv6 = nodes.Get(0)->GetObject<Ipv6>();
     for (const auto& attachment : lab.GetAttachments())

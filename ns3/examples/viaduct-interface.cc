@@ -14,9 +14,9 @@
 /**
  * @file
  * @ingroup viaduct
- * An ns-3 node on a real interface: it answers pings until the time has passed. With --rip it also
- * exchanges routes by RIP and RIPng with routers on the link (BIRD, FRR), offers them the network
- * 10.77.0.0/24 and fd00:77::/64, and prints the routes that it has learned. Needs root.
+ * An ns-3 node on a real interface: the node answers pings until --duration has passed. With --rip
+ * the node also exchanges routes by RIP and RIPng with routers on the link (BIRD, FRR), offers them
+ * the network 10.77.0.0/24 and fd00:77::/64, and prints the routes that it has learned. Needs root.
  *
  * @code
  * ip netns add probe
@@ -34,7 +34,7 @@ using namespace ns3;
 namespace
 {
 
-/** @param node the node that gets a further interface, on a link without neighbours */
+/** Adds an interface to a node, on a link without neighbours. @param node the node */
 void
 OfferNetworks(Ptr<Node> node)
 {

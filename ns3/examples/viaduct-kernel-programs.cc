@@ -10,10 +10,11 @@
  *   viaduct-kernel-programs --nodes=3 --rate=10Mbps --delay=20ms --time=20s
  *       "2@1s iperf3 -s -1" "0@2s ping -c 3 10.0.1.2" "0@6s iperf3 -c 10.0.1.2 -t 5"
  *
- * Link i joins node i and the next: it is 10.0.i.0/24, with .1 at node i and .2 at the next one.
- * "NODE@TIME COMMAND" runs COMMAND in a shell on node NODE (or on each: all) from TIME on. The
- * output of programs is printed with its time and node, and with --output=PREFIX also stored in
- * PREFIX-NODE-NUMBER.out, .err and .status (NUMBER counts a node's commands from 0).
+ * Link i connects node i and the next node. Its network is 10.0.i.0/24: node i has the address .1,
+ * and the next node has .2. "NODE@TIME COMMAND" runs COMMAND in a shell on node NODE (`all`: on
+ * every node) from TIME on. The output of programs is printed with its time and node, and with
+ * --output=PREFIX also stored in PREFIX-NODE-NUMBER.out, .err and .status (NUMBER counts a node's
+ * commands from 0).
  */
 
 #include "kernel-example.h"
@@ -107,7 +108,7 @@ Print(const std::string& node, const std::string& text)
     }
 }
 
-/** Runs the command on its nodes. */
+/** Runs a command on the nodes that it names. */
 void
 Start(const Command& command, const NodeContainer& nodes, const std::string& output)
 {

@@ -37,13 +37,14 @@ namespace
 
 constexpr uint16_t PORT = 8080;
 
-/** Sends packets of one size at a constant rate over a given socket (the tutorial's own class). */
+/** Sends packets of one size at a constant rate over a given socket (the class of ns-3's tutorial).
+ */
 class TutorialApp : public Application
 {
   public:
     /**
      * @param socket the socket that sends
-     * @param peer the address that it connects to
+     * @param peer the address that the socket connects to
      * @param packets the number of packets, of 1040 bytes, at 1 Mbit/s
      */
     TutorialApp(Ptr<Socket> socket, const Address& peer, uint32_t packets)
@@ -54,7 +55,8 @@ class TutorialApp : public Application
   private:
     void StartApplication() override
     {
-        // Bind with the family of the peer's address, which a kernel's socket must know first.
+        // Bind() or Bind6(), by the family of the peer's address: a kernel's socket must know the
+        // family first.
         InetSocketAddress::IsMatchingType(m_peer) ? m_socket->Bind() : m_socket->Bind6();
         m_socket->Connect(m_peer);
         SendPacket();
@@ -90,7 +92,8 @@ class Scenario
     std::string factory = "ns3::TcpSocketFactory"; //!< the factory of all sockets
     std::string pcap;                              //!< prefix of capture files
 
-    /** tcp-bulk-send: 500 kbit/s and 5 ms, ten seconds at the maximum rate. */
+    /** Sets up ns-3's tcp-bulk-send: a link of 500 kbit/s and 5 ms, ten seconds at the maximum
+     * rate. */
     void Bulk()
     {
         MakeNodes(2);
@@ -103,7 +106,8 @@ class Scenario
         m_stop = Seconds(10);
     }
 
-    /** The tutorial's fifth: 1000 packets at 1 Mbit/s, a link of 5 Mbit/s and 2 ms with errors. */
+    /** Sets up the tutorial's fifth: 1000 packets at 1 Mbit/s, a link of 5 Mbit/s and 2 ms with
+     * errors. */
     void Fifth()
     {
         MakeNodes(2);
@@ -120,7 +124,8 @@ class Scenario
         m_stop = Seconds(20);
     }
 
-    /** star: a hub, eight nodes around it that send 14 kbit/s of 137-byte packets to it. */
+    /** Sets up ns-3's star: a hub, and eight nodes that each send 137-byte packets at 14 kbit/s to
+     * it. */
     void Star()
     {
         constexpr uint32_t SPOKES = 8;
@@ -138,11 +143,11 @@ class Scenario
         m_stop = Seconds(12);
     }
 
-    /** dumbbell: two senders, two receivers, 10 Mbit/s to the routers, 1 Mbit/s and 20 ms between.
-     */
+    /** Sets up a dumbbell: two senders and two receivers, links of 10 Mbit/s to two routers, and a
+     * link of 1 Mbit/s and 20 ms between the routers. */
     void Dumbbell()
     {
-        MakeNodes(6); // 0, 1: senders; 2, 3: routers; 4, 5: receivers
+        MakeNodes(6); // nodes 0, 1: senders; 2, 3: routers; 4, 5: receivers
         CheckFactory(factory, m_nodes.Get(0), true);
         Link(0, 2, "10Mbps", "1ms");
         Link(1, 2, "10Mbps", "1ms");
@@ -157,7 +162,8 @@ class Scenario
         m_stop = Seconds(21);
     }
 
-    /** Every transport of the kernel, over IPv4 and IPv6, 100 packets of 1000 bytes each. */
+    /** Sets up transfers over every transport of the kernel and over IPv4 and IPv6, of 100 packets
+     * of 1000 bytes each. */
     void Transports()
     {
         MakeNodes(2);
@@ -210,7 +216,7 @@ class Scenario
         }
     }
 
-    /** @return the second node's address on a new link */
+    /** Creates a link between two nodes; @return the second node's address */
     Address Link(uint32_t a, uint32_t b, const std::string& rate, const std::string& delay)
     {
         PointToPointHelper link;
@@ -221,7 +227,7 @@ class Scenario
         return InetSocketAddress(ends.GetAddress(1), PORT);
     }
 
-    /** Sends 100 packets from the first node to the second. */
+    /** Sets up a transfer of 100 packets from the first node to the second. */
     void Flow(const Address& any, const Address& to)
     {
         AddSink(1, any);

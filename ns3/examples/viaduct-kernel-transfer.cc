@@ -47,8 +47,9 @@ struct Arguments
 
 /**
  * @param factory the TypeId of a socket factory
- * @return the bytes that each of its sockets takes at once: a message of DCCP is one packet, one of
- * SCTP has at most 65535 bytes (KernelMessageSocket), and a stream takes any number
+ * @return the number of bytes for each call of Send() of the factory's sockets: a message of DCCP
+ * is one packet, a message of SCTP has at most 65535 bytes (KernelMessageSocket), and a stream
+ * takes any number of bytes
  */
 uint32_t
 FittingSize(const std::string& factory)
@@ -60,7 +61,7 @@ FittingSize(const std::string& factory)
     return factory.find("Sctp") != std::string::npos ? 65535 : 65536;
 }
 
-/** Connects pair `index` and starts its transfer; @return the receiver */
+/** Connects the two nodes of a pair and installs a transfer between them; @return the receiver */
 Ptr<PacketSink>
 MakePair(const Arguments& arguments, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * A TCP transfer over an emulated path, with the fates of its packets.
+ * A TCP transfer over an emulated path; prints the rate, and the fates of the packets.
  *
  *   viaduct-path-channel --up="delay=20ms rate=10Mbit queue=50p loss=0.1%"
  */

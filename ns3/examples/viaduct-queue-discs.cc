@@ -17,9 +17,10 @@
 /**
  * @file
  * @ingroup viaduct
- * An ns-3 router between two real interfaces with a queue disc of ns-3 above the second one. If
- * that interface has a bottleneck of the kernel, the queue forms in the queue disc with --bql, and
- * below the device without. Prints the place of the queue. Needs root.
+ * An ns-3 router between two real interfaces with a queue disc of ns-3 above the second interface.
+ * If the second interface has a bottleneck of the kernel, the queue forms in the queue disc with
+ * --bql, and below the ns-3 device without --bql. The program prints the place of the queue. Needs
+ * root.
  *
  * The router is 10.1.1.1 and fd00:1::1 on the left, 10.1.2.1 and fd00:2::1 on the right.
  *
@@ -40,9 +41,9 @@ class QueueWatch
   public:
     /**
      * @param device the device at the bottleneck
-     * @param disc the queue disc above it
-     * @param from the time of the first sample
-     * @param file receives the samples; not written if it is not open
+     * @param disc the queue disc above the device
+     * @param from the time of the first sample in the means
+     * @param file receives all samples; not written if it is not open
      */
     QueueWatch(Ptr<RingNetDevice> device, Ptr<QueueDisc> disc, Time from, std::ofstream& file)
         : m_device(device), m_disc(disc), m_from(from), m_file(file)
@@ -57,7 +58,7 @@ class QueueWatch
         return m_inDisc + m_below == 0 ? 0 : m_inDisc / (m_inDisc + m_below);
     }
 
-    /** Prints the means.
+    /** Prints the means of the samples.
      * @param os the stream
      */
     void Print(std::ostream& os) const
@@ -69,12 +70,12 @@ class QueueWatch
 
   private:
     static constexpr auto SAMPLES = 1000;       //!< samples per second
-    const Time INTERVAL = Seconds(1) / SAMPLES; //!< between two samples
+    const Time INTERVAL = Seconds(1) / SAMPLES; //!< time between two samples
 
     /** Takes a sample, and schedules the next one. */
     void Look()
     {
-        // The device's count needs flow control; the port's does not.
+        // The device counts bytes only with flow control; the port always counts bytes.
         const double below =
             std::max<size_t>(m_device->GetBytesInFlight(), m_device->GetPort()->BytesInFlight());
         if (Simulator::Now() >= m_from)
@@ -88,16 +89,16 @@ class QueueWatch
         Simulator::Schedule(INTERVAL, &QueueWatch::Look, this);
     }
 
-    Ptr<RingNetDevice> m_device; //!< the device
+    Ptr<RingNetDevice> m_device; //!< the device at the bottleneck
     Ptr<QueueDisc> m_disc;       //!< the queue disc above the device
-    Time m_from;                 //!< earlier samples are ignored in the means
-    std::ofstream& m_file;       //!< all samples
-    double m_inDisc = 0;         //!< sum of bytes
-    double m_below = 0;          //!< sum of bytes
-    uint64_t m_samples = 0;      //!< samples in the means
+    Time m_from;                 //!< time of the first sample in the means
+    std::ofstream& m_file;       //!< receives all samples
+    double m_inDisc = 0;         //!< sum of the bytes in the disc
+    double m_below = 0;          //!< sum of the bytes below the disc
+    uint64_t m_samples = 0;      //!< number of samples in the means
 };
 
-/** @return a device of the router on a real interface */
+/** Adds a device on a real interface to the router; @return the device */
 Ptr<RingNetDevice>
 AddInterface(Ptr<Node> router,
              const std::string& interface,
@@ -117,6 +118,7 @@ AddInterface(Ptr<Node> router,
 }
 
 /**
+ * Runs the router and prints the results.
  * @param argc number of arguments
  * @param argv arguments
  */

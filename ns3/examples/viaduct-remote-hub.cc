@@ -16,7 +16,8 @@
  * @file
  * @ingroup viaduct
  * A star whose center is simulated and whose points are remote machines: point i is node i of this
- * machine's hub, 10.1.i.1, behind a link with --spec. Needs no root. On the machine of point 1:
+ * machine's hub, has the address 10.1.i.1, and is behind a link with the SPEC of --spec. Needs no
+ * root. The commands for the machine of point 1:
  *
  * @code
  * ip link add eth9 type vxlan id 1 remote HUB dstport 4789
@@ -32,7 +33,7 @@ using namespace ns3;
 namespace
 {
 
-/** @param hub the hub whose counters are printed, a line per client */
+/** Prints the counters of each client of a hub. @param hub the hub */
 void
 PrintClients(RemoteHub& hub)
 {

@@ -62,8 +62,8 @@ EventListener::ReadEvents()
 {
     if (!m_reader.Answer())
     {
-        // Only a data plane that has been taken over cuts itself off. It continues to forward by
-        // the tables.
+        // The data plane has shut the doorbell down, which only a data plane that has been taken
+        // over does. The data plane continues to forward according to its tables.
         NS_LOG_WARN("the data plane of node " << m_node << " has cut itself off: it reports "
                                               << "nothing any more");
         StopListening();

@@ -19,18 +19,19 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Passes on the events that the forwarding program of a node, in a separate process, reports
- * through a ring in shared memory. Needs ReactorSimulatorImpl.
+ * @brief Reads the events that the forwarding program of a node, which runs in a separate process,
+ * writes to a ring in shared memory, and passes each event to a function. Needs
+ * ReactorSimulatorImpl.
  */
 class EventListener
 {
   public:
-    /**
+    /** Begins to read events.
      * @param node the node, in whose context `take` is called
-     * @param doorbell rings when there are events
-     * @param events descriptor of the memory
+     * @param doorbell a descriptor that becomes readable when there are events
+     * @param events the descriptor of the shared memory that has the ring
      * @param take called with each event
-     * @throws viaduct::UsageError under another simulator
+     * @throws viaduct::UsageError if the simulator is not ReactorSimulatorImpl
      */
     EventListener(Ptr<Node> node,
                   viaduct::UniqueFd doorbell,
@@ -44,12 +45,12 @@ class EventListener
     bool ReadEvents();
     void StopListening();
 
-    uint32_t m_node;                                            //!< the context of events
+    uint32_t m_node;                                            //!< id of the node
     viaduct::UniqueFd m_doorbell;                               //!< readable when there are events
-    viaduct::forward::Mapping m_events;                         //!< memory
+    viaduct::forward::Mapping m_events;                         //!< memory of the ring
     viaduct::forward::EventReader m_reader;                     //!< reads m_events
-    std::function<void(const viaduct::forward::Event&)> m_take; //!< called with each event
-    std::optional<uint32_t> m_pollable;                         //!< id in the reactor
+    std::function<void(const viaduct::forward::Event&)> m_take; //!< receives each event
+    std::optional<uint32_t> m_pollable;                         //!< id of m_doorbell in the reactor
 };
 
 } // namespace ns3

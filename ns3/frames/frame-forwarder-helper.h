@@ -16,38 +16,39 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Lets nodes forward Ethernet frames by a forwarding program.
+ * Makes nodes forward Ethernet frames with a forwarding program.
  */
 class FrameForwarderHelper
 {
   public:
-    /**
+    /** Creates a helper for a forwarding program.
      * @param program "bridge", "hub" or the path of a shared library (FILE.so)
      */
     explicit FrameForwarderHelper(const std::string& program);
 
-    /** Gives nodes a protocol in addition to the program, whose table the protocol writes.
-     * @param factory makes the protocol, which is aggregated to the node
+    /** Sets a protocol that each node gets in addition to the forwarding program; the protocol
+     * writes the program's table.
+     * @param factory the factory of the protocol, which is aggregated to each node
      */
     void SetProtocol(const ObjectFactory& factory)
     {
         m_protocol = factory;
     }
 
-    /** Lets a node forward between all its devices.
+    /** Makes a node forward frames between all its devices except loopback devices.
      * @param node the node
      * @return the node's forwarder
-     * @throws viaduct::UsageError if there is no such program
+     * @throws viaduct::UsageError if there is no forwarding program of that name
      */
     Ptr<FrameForwarder> Install(Ptr<Node> node) const;
-    /**
-     * @param nodes the nodes, each with all its devices
+    /** Makes each of several nodes forward frames between all its devices except loopback devices.
+     * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes) const;
 
   private:
     std::string m_program;    //!< name of the program
-    ObjectFactory m_protocol; //!< no TypeId: no protocol
+    ObjectFactory m_protocol; //!< factory of the protocol; no TypeId: no protocol
 };
 
 } // namespace ns3

@@ -37,7 +37,8 @@ PresentInstant()
     return viaduct::Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
 }
 
-/** Returns the whole frame, as a program receives it. */
+/** Returns the Ethernet header and the payload of a frame, as a forwarding program receives
+ * them. */
 std::vector<std::byte>
 BytesOf(Ptr<const Packet> payload, const EthernetHeader& header)
 {
@@ -50,7 +51,8 @@ BytesOf(Ptr<const Packet> payload, const EthernetHeader& header)
 
 } // namespace
 
-/** Reports events at once, as no process is between the program and its protocol. */
+/** Passes the program's events to the protocol's callback immediately, as both run in this
+ * process. */
 class FrameForwarder::Events final : public viaduct::forward::EventSink
 {
   public:
@@ -68,7 +70,7 @@ class FrameForwarder::Events final : public viaduct::forward::EventSink
     }
 
   private:
-    FrameForwarder& m_owner; //!< has the callback
+    FrameForwarder& m_owner; //!< the forwarder that has the callback for events
 };
 
 TypeId
@@ -202,7 +204,7 @@ FrameForwarder::GetFrames() const
     return all;
 }
 
-// ---------------------------------------------------------------- in the simulator
+// ---------------------------------------------------------------- forwarding in the simulator
 
 template <class F>
 void
@@ -255,7 +257,7 @@ FrameForwarder::Running()
 void
 FrameForwarder::Tick()
 {
-    const Time INTERVAL = MilliSeconds(100); // the interval of a lab's forwarder
+    const Time INTERVAL = MilliSeconds(100); // the interval of ticks in a lab's forwarder
     m_tick = Simulator::Schedule(INTERVAL, &FrameForwarder::Tick, this);
     Guard([this] {
         Running().Tick(PresentInstant(), *m_outbox);
@@ -308,14 +310,16 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
     for (const ConstBytes bytes : frames)
     {
         const auto ethernet = EthernetHeader::Parse(bytes);
-        // The device would count the frame by a different name than the forwarder of a lab.
+        // A frame that the device would drop is counted here: the device would count it by a
+        // different name than the forwarder of a lab does.
         if (!ethernet || !device->IsLinkUp() ||
             bytes.size() - EthernetHeader::kSize > LongestPayload(device->GetMtu(), ethernet->type))
         {
             m_counters->AddFrames(port, Counters::kNotSent, 1);
             continue;
         }
-        // A copy keeps the packet's tags; its bytes are replaced.
+        // A copy of the received packet keeps the packet's tags; the bytes of the copy are
+        // replaced.
         Ptr<Packet> packet = m_present ? m_present->Copy() : Create<Packet>();
         packet->RemoveAtStart(packet->GetSize());
         packet->AddHeader(BytesHeader(bytes.subspan(EthernetHeader::kSize)));
@@ -350,7 +354,8 @@ FrameForwarder::PassUp(size_t, ConstBytes, uint32_t)
     throw std::logic_error("passes packets up, where there are only frames");
 }
 
-// ---------------------------------------------------------------- outside
+// ---------------------------------------------------------------- forwarding outside of the
+// simulator
 
 void
 FrameForwarder::MoveOut(viaduct::broker::Tables tables, bool held)

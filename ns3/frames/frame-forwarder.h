@@ -34,17 +34,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Lets a node forward Ethernet frames by a forwarding program (plane/forward/program.h): a
- * built-in one, or a class in a shared library.
+ * @brief Makes a node forward Ethernet frames with a forwarding program (plane/forward/program.h):
+ * a built-in program, or a class in a shared library.
  *
  * In simulation, and if the simulator is the data plane, the program runs in the simulator. A lab
- * moves it into the process of the lab's forwarder (LabHelper). Neither the program nor the
- * protocol that writes its table notices.
+ * moves the program into the process of the lab's forwarder (LabHelper). The move changes nothing
+ * for the program or for the protocol that writes the program's table.
  *
- * That protocol is a separate ns3::Object, aggregated to the same node. It sends and receives
- * frames of the program's EtherType (kControlType) by the node's devices and
- * Node::RegisterProtocolHandler(), as always in ns-3, with no device named, as devices are replaced
- * in a lab.
+ * The protocol is a separate ns3::Object, aggregated to the same node. It sends frames of the
+ * program's EtherType (kControlType) through the node's devices and receives them with
+ * Node::RegisterProtocolHandler(), as always in ns-3. The handler must be registered without a
+ * device, as a lab replaces the devices.
  */
 class FrameForwarder : public Object, private viaduct::forward::Carrier
 {
@@ -55,9 +55,9 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     FrameForwarder();
     ~FrameForwarder() override;
 
-    /**
+    /** Sets the forwarding program.
      * @param name "bridge", "hub" or the path of a shared library (FILE.so), which is loaded
-     * @throws viaduct::UsageError if there is no such program
+     * @throws viaduct::UsageError if there is no forwarding program of that name
      */
     void SetProgram(const std::string& name);
 
@@ -71,8 +71,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      * @param device the device; it belongs to the node that this object is aggregated to
      */
     void AddPort(Ptr<NetDevice> device);
-    /** Replaces a device by another one, if it is a port.
-     * @param oldDevice the port
+    /** Replaces the device of a port by another device; no effect if the old device has no port.
+     * @param oldDevice the present device of the port
      * @param newDevice a device of the same node
      */
     void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
@@ -94,14 +94,14 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
 
     /**
      * @param device a device
-     * @return the index of the device's port; GetNPorts() if it has none
+     * @return the index of the device's port; GetNPorts() if the device has no port
      */
     uint32_t GetPortIndex(Ptr<NetDevice> device) const;
 
     /** Writes a word of the program's table, which the program may read at any time after that.
      * @param index the word's index; the table has as many words as the program's kTableWords
      * @param value the word's new value
-     * @throws std::out_of_range if there is no such word
+     * @throws std::out_of_range if the table has no word of that index
      */
     void SetWord(size_t index, uint64_t value);
     /**
@@ -110,50 +110,53 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      */
     uint64_t GetWord(size_t index) const;
 
-    /**
-     * @param take called with the key and the value of each event of the program
+    /** Sets the callback for the program's events.
+     * @param take the callback, called with the key and the value of each event
      */
     void SetEventCallback(Callback<void, uint64_t, uint64_t> take)
     {
         m_take = take;
     }
 
-    /**
-     * @param ready false: frames are not carried yet, as the protocol does not know enough. A
-     * scenario's traffic waits for all nodes. The default is true.
+    /** Sets whether the node carries frames already. The traffic of a scenario waits until all
+     * nodes carry frames.
+     * @param ready false: the node does not carry frames yet, as its protocol does not know enough.
+     * The default is true.
      */
     void SetReady(bool ready)
     {
         m_ready = ready;
     }
 
-    /** @return whether frames are carried */
+    /** @return whether the node carries frames already, as set by SetReady() */
     bool IsReady() const
     {
         return m_ready;
     }
 
-    /** Returns the frames of all ports that the program took in the simulator.
-     * @return the number of frames by the name of their outcome; "not-sent": sent by the program,
-     * but no Ethernet frame, longer than the port's MTU, or for a link that is down. Frames for
-     * which a device had no space are counted by the device.
+    /** Returns the number of frames that the program handled while it ran in the simulator, for all
+     * ports together.
+     * @return the number of frames by the name of their outcome. "not-sent" counts frames that the
+     * program sent, but that were no Ethernet frames, were longer than the port's MTU, or were for
+     * a link that is down. Frames for which a device had no space are counted by the device.
      */
     std::map<std::string, uint64_t> GetFrames() const;
 
-    /** Lets the forwarder of a lab forward in the simulator's place from now on.
+    /** Moves the forwarding from the simulator to the forwarder of a lab.
      * @param tables the memory shared with the forwarder
-     * @param held leaves the table in the memory, written by a simulator that has ended, unchanged
-     * until Release()
+     * @param held true: the table in the shared memory, which an earlier simulator has written,
+     * stays unchanged until Release()
      */
     void MoveOut(viaduct::broker::Tables tables, bool held);
-    /** Writes the present table to the memory. No effect unless the memory is held. */
+    /** Writes the present table to the memory shared with the lab's forwarder, after a MoveOut()
+     * with `held`; otherwise no effect. */
     void Release();
 
     /**
      * TracedCallback signature for Frame.
      * @param [in] packet the bytes after the Ethernet header
      * @param [in] port the index of the port that received the packet
-     * @param [in] outcome the packet's outcome, as in "forwarded"
+     * @param [in] outcome the packet's outcome, for example "forwarded"
      */
     typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
                                         uint32_t port,
@@ -167,8 +170,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
   private:
     struct Port
     {
-        Ptr<NetDevice> device;             //!< sends and receives
-        viaduct::sys::PacketFilter filter; //!< selects the program's frames
+        Ptr<NetDevice> device;             //!< network device of the port
+        viaduct::sys::PacketFilter filter; //!< selects the frames that the program receives
     };
 
     class Events;
@@ -176,7 +179,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     // Inherited from viaduct::forward::Carrier
     void Transmit(size_t port, std::span<const viaduct::wire::ConstBytes> frames) override;
 
-    // Packets of the node's kernel: throw, as a node that forwards frames has no use for them.
+    // Functions that would send packets through the node's kernel. They throw, as a node that
+    // forwards frames has no use for such packets.
     void SendAsOwn(viaduct::wire::Family family,
                    viaduct::wire::ConstBytes packet,
                    uint32_t ifindex) override;
@@ -185,7 +189,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
                     uint32_t ifindex) override;
     void PassUp(size_t port, viaduct::wire::ConstBytes packet, uint32_t ifindex) override;
 
-    // Receives the frames of a port's device; a protocol handler of the node.
+    // The protocol handler of the node that receives the frames of a port's device.
     void Receive(Ptr<NetDevice> device,
                  Ptr<const Packet> packet,
                  uint16_t protocol,
@@ -194,7 +198,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
                  NetDevice::PacketType type);
     void Listen(Ptr<NetDevice> device);
     /** Calls a function that calls the program.
-     * @throw viaduct::Error that names it, for any exception
+     * @throw viaduct::Error that names the program, for any exception
      */
     template <class F>
     void Guard(F call) const;
@@ -202,33 +206,33 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     viaduct::forward::AnyProgram& Running();
     void Tick();
 
-    const viaduct::forward::ProgramKind* m_kind{nullptr}; //!< the program
+    const viaduct::forward::ProgramKind* m_kind{nullptr}; //!< kind of the program
     viaduct::forward::ProgramDescription m_description;   //!< properties of the program
     std::vector<Port> m_ports;                            //!< ports by index
     Ptr<Node> m_node;                                     //!< node of the ports
-    bool m_ready{true};                                   //!< see SetReady()
-    Callback<void, uint64_t, uint64_t> m_take;            //!< called with events
+    bool m_ready{true};                                   //!< whether the node carries frames
+    Callback<void, uint64_t, uint64_t> m_take;            //!< callback for m_program's events
 
-    std::vector<viaduct::forward::Word> m_table;             //!< table of the protocol
+    std::vector<viaduct::forward::Word> m_table;             //!< the program's table
     std::vector<viaduct::forward::Word> m_frames;            //!< memory of m_counters
-    std::unique_ptr<viaduct::forward::Counters> m_counters;  //!< present while it runs here
-    std::unique_ptr<Events> m_events;                        //!< present while it runs here
-    std::unique_ptr<viaduct::forward::Outbox> m_outbox;      //!< present while it runs here
-    viaduct::forward::Node m_place;                          //!< node's resources for the program
-    std::unique_ptr<viaduct::forward::AnyProgram> m_program; //!< present while it runs here
+    std::unique_ptr<viaduct::forward::Counters> m_counters;  //!< counters of m_program
+    std::unique_ptr<Events> m_events;                        //!< receives events of m_program
+    std::unique_ptr<viaduct::forward::Outbox> m_outbox;      //!< receives frames of m_program
+    viaduct::forward::Node m_place;                          //!< node description for m_program
+    std::unique_ptr<viaduct::forward::AnyProgram> m_program; //!< program; null before Running()
     Ptr<const Packet> m_present;                             //!< packet that the program handles
-    EventId m_tick;                                          //!< Tick()
+    EventId m_tick;                                          //!< event of the next Tick()
 
     struct Outside
     {
-        viaduct::forward::Mapping table;         //!< memory
-        std::unique_ptr<EventListener> listener; //!< events
-        bool held{false};                        //!< whether the table is unchanged
+        viaduct::forward::Mapping table;         //!< table in shared memory
+        std::unique_ptr<EventListener> listener; //!< reader of events
+        bool held{false};                        //!< whether `table` waits for Release()
     };
 
-    std::unique_ptr<Outside> m_outside; //!< the forwarder of a lab, if it has the program
+    std::unique_ptr<Outside> m_outside; //!< connection to a lab's forwarder, after MoveOut()
 
-    TracedCallback<Ptr<const Packet>, uint32_t, std::string> m_frameTrace; //!< trace Frame
+    TracedCallback<Ptr<const Packet>, uint32_t, std::string> m_frameTrace; //!< trace source Frame
 };
 
 } // namespace ns3

@@ -46,7 +46,8 @@ AreLinksReadable(ConstBytes links, const IsOwn& isOwn)
         const bool unspecified = (Load8(links.data()) & TYPE_MASK) == 0;
         for (size_t at = HEADER; unspecified && at < size; at += ADDRESS)
         {
-            // Permitted by the RFC; ns-3 ends with "bad link type".
+            // RFC 3626 permits a link of unspecified type to an own address; ns-3 ends with "bad
+            // link type".
             if (isOwn(Ipv4Address(Load32(&links[at]))))
             {
                 return false;
@@ -57,20 +58,20 @@ AreLinksReadable(ConstBytes links, const IsOwn& isOwn)
     return true;
 }
 
-/** @return whether ns-3 can read the body of an OLSR message of this type */
+/** @return whether ns-3 can read the body of an OLSR message of a given type */
 bool
 IsOlsrBodyReadable(uint8_t type, ConstBytes body, const IsOwn& isOwn)
 {
-    constexpr size_t PREFIX = 4; // bytes of HELLO and TC before their list
+    constexpr size_t PREFIX = 4; // bytes of a HELLO or TC message before its list
     switch (type)
     {
-    case 1: // HELLO
+    case 1: // OLSR message HELLO
         return body.size() >= PREFIX && AreLinksReadable(body.subspan(PREFIX), isOwn);
-    case 2: // TC
+    case 2: // OLSR message TC
         return body.size() >= PREFIX && body.size() % ADDRESS == 0;
-    case 3: // MID
+    case 3: // OLSR message MID
         return body.size() % ADDRESS == 0;
-    case 4: // HNA
+    case 4: // OLSR message HNA
         return body.size() % (2 * ADDRESS) == 0;
     default:
         return false;
@@ -102,18 +103,19 @@ IsOlsrReadable(ConstBytes packet, const IsOwn& isOwn)
     return true;
 }
 
-/** @return whether ns-3 can read a route error (RFC 3561, section 5.3), after its type */
+/** @return whether ns-3 can read the bytes after the type of an AODV route error (RFC 3561, section
+ * 5.3) */
 bool
 IsRouteErrorReadable(ConstBytes body)
 {
     constexpr size_t HEADER = 3;
-    constexpr size_t DESTINATION = 8; // address and sequence number
+    constexpr size_t DESTINATION = 8; // bytes of a destination's address and sequence number
     const size_t count = body.size() < HEADER ? 0 : Load8(&body[2]);
     if (body.size() < HEADER + count * DESTINATION)
     {
         return false;
     }
-    std::set<uint32_t> addresses; // ns-3 expects that there are no duplicates
+    std::set<uint32_t> addresses; // ns-3 expects a message without duplicate addresses
     for (size_t i = 0; i < count; i++)
     {
         addresses.insert(Load32(&body[HEADER + i * DESTINATION]));
@@ -130,22 +132,23 @@ IsAodvReadable(ConstBytes packet)
     }
     switch (Load8(packet.data()))
     {
-    case 1: // request
+    case 1: // AODV route request
         return packet.size() >= 24;
-    case 2: // reply
+    case 2: // AODV route reply
         return packet.size() >= 20;
     case 3:
         return IsRouteErrorReadable(packet.subspan(1));
-    default: // an acknowledgement, or ignored by ns-3
+    default: // a route reply acknowledgement, or a type that ns-3 ignores
         return true;
     }
 }
 
 /**
- * ns-3 answers a request for some routes by the interface's socket, even if the interface has none
- * because it must not send, and ends (Rip and RipNg, HandleRequests()). Routers request all routes.
+ * Returns whether ns-3 can answer a packet of RIP or RIPng. ns-3 answers a request for only some
+ * routes through the socket of the interface, and ends if the interface has no socket because RIP
+ * must not send on it (Rip and RipNg, HandleRequests()). Routers request all routes.
  * @param all the entry that requests all routes
- * @return whether the packet is no request for some routes
+ * @return false if the packet is a request for only some routes
  */
 bool
 IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
@@ -163,7 +166,8 @@ IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
 bool
 IsRipReadable(ConstBytes packet)
 {
-    // An entry of any family: ns-3 writes one, the RFC none.
+    // The entry that requests all routes may have any address family: ns-3 sets a family, RFC 2453
+    // sets none.
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;
     if (packet.size() >= RIP_HEADER + 2)
@@ -177,7 +181,7 @@ IsRipReadable(ConstBytes packet)
 bool
 IsRipngReadable(ConstBytes packet)
 {
-    constexpr size_t PREFIX_LENGTH = 18; // offset in an entry
+    constexpr size_t PREFIX_LENGTH = 18; // offset of the prefix length in an entry
     constexpr uint8_t LONGEST = 128;
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;

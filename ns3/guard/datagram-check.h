@@ -29,15 +29,16 @@ struct DatagramPorts
  * @ingroup viaduct
  * @brief Returns whether ns-3's protocol at a port can read a datagram.
  *
- * These protocols trust their input: a length that disagrees with the datagram's ends the simulator
- * (the assertions of olsr-header.cc, aodv-packet.cc and Buffer::Iterator), and so does an OLSR
- * packet from a different port than OLSR's. Message formats: RFC 3626, RFC 2453, RFC 2080,
- * RFC 3561, dsdv-packet.h.
+ * ns-3's routing protocols trust their input: a length field that disagrees with the datagram's
+ * length ends the simulator (the assertions of olsr-header.cc, aodv-packet.cc and
+ * Buffer::Iterator), and so does an OLSR packet whose source port is not OLSR's. Message formats:
+ * RFC 3626 (OLSR), RFC 2453 (RIP), RFC 2080 (RIPng), RFC 3561 (AODV), dsdv-packet.h.
  *
  * @param ports the datagram's ports
  * @param payload the bytes after the UDP header
- * @param isOwn returns whether an address is the receiving node's
- * @return true if it can, and for ports that none of these protocols uses
+ * @param isOwn a function that returns whether an address is the receiving node's
+ * @return true if the protocol can read the datagram, or if none of ns-3's routing protocols uses
+ * the destination port
  */
 bool IsReadableDatagram(DatagramPorts ports,
                         viaduct::wire::ConstBytes payload,

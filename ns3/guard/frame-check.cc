@@ -21,7 +21,7 @@ namespace
 using viaduct::wire::ConstBytes;
 namespace wire = viaduct::wire;
 
-/** @return whether ns-3 can parse a packet from the transport header on */
+/** @return whether ns-3 can parse a segment, the part of a packet from the transport header on */
 bool
 IsTransportParsable(uint8_t protocol, ConstBytes segment)
 {
@@ -29,7 +29,7 @@ IsTransportParsable(uint8_t protocol, ConstBytes segment)
     {
     case wire::ip_protocol::kIcmp:
         return segment.size() >= wire::IcmpHeader::kSize;
-    case wire::ip_protocol::kIcmpv6: // ICMPv6 has no TransportGuard
+    case wire::ip_protocol::kIcmpv6: // checked here, as ICMPv6 has no TransportGuard
         return IsReadableSegment(protocol, segment);
     case wire::ip_protocol::kTcp:
         return wire::TcpHeader::Parse(segment).has_value();
@@ -63,7 +63,8 @@ constexpr uint8_t ROUTING = 43;
 constexpr uint8_t FRAGMENT = 44;
 constexpr uint8_t DESTINATION = 60;
 constexpr std::size_t UNIT = 8;
-/// Maximum of all together: ns-3 counts their bytes in 8 bits (Ipv6L3Protocol::LocalDeliver()).
+/// Maximum length of a packet's extension headers together, in bytes: ns-3 counts the bytes in 8
+/// bits (Ipv6L3Protocol::LocalDeliver()).
 constexpr std::size_t MOST = 248;
 } // namespace extension
 
@@ -115,8 +116,9 @@ IsFragmentParsable(ConstBytes rest)
     const std::size_t offset = place & ~7U;
     const bool isLast = (place & 1) == 0;
     const ConstBytes part = rest.subspan(extension::UNIT);
-    // After reassembly neither extension headers nor ICMPv6 are checked;
-    // only echo messages of ICMPv6 are in fragments (RFC 6980).
+    // After reassembly neither extension headers nor ICMPv6 messages are checked. So a fragment
+    // must not contain further extension headers, and the only ICMPv6 messages that may be
+    // fragmented are echo messages (RFC 6980).
     if (IsExtensionHeader(next) || part.empty() || offset + part.size() > MOST ||
         (!isLast && part.size() % extension::UNIT != 0))
     {
@@ -130,8 +132,8 @@ IsFragmentParsable(ConstBytes rest)
     return part.size() >= wire::IcmpHeader::kSize && (type == ECHO_REQUEST || type == ECHO_REPLY);
 }
 
-/** @return whether the address is a group of ns-3's nodes: ff02::1, ff02::2, a solicited-node
- * address, or ff02::9 (RIPng) */
+/** @return whether the address is a multicast group that ns-3's nodes receive: ff02::1, ff02::2, a
+ * solicited-node address, or ff02::9 (RIPng) */
 bool
 IsForEveryNode(const wire::IpAddress& address)
 {
@@ -144,8 +146,9 @@ IsForEveryNode(const wire::IpAddress& address)
 }
 
 /**
- * ns-3 answers a packet of an unknown protocol, even to a group's address, for which it has no
- * route (Ipv6L3Protocol::LocalDeliver(), ipv6-static-routing.cc).
+ * Returns whether ns-3 knows an IP protocol. ns-3 answers a packet of an unknown protocol even if
+ * the packet's destination is a group address, for which ns-3 has no route
+ * (Ipv6L3Protocol::LocalDeliver(), ipv6-static-routing.cc).
  * @return whether ns-3 knows the protocol
  */
 bool
@@ -156,10 +159,12 @@ IsKnownProtocol(uint8_t protocol)
 }
 
 /**
- * ns-3 takes a missing link-layer address of the sender from its cache, even while it is being
+ * Returns whether a neighbour solicitation has the sender's link-layer address if ns-3 needs it.
+ * ns-3 reads a missing link-layer address from its neighbour cache, even while the address is being
  * resolved, and ends (Icmpv6L4Protocol::HandleNS()).
- * @param isFromNobody the source is unspecified: duplicate address detection
- * @return false if it is a neighbour solicitation without the address; from ::, with the address
+ * @param isFromNobody whether the packet's source is ::, as in duplicate address detection
+ * @return false for a neighbour solicitation without the link-layer address, or, if the source is
+ * ::, with a link-layer address; true for other messages
  */
 bool
 IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
@@ -167,13 +172,13 @@ IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
     constexpr uint8_t SOLICITATION = 135;
     constexpr std::size_t HEADER = 24;
     constexpr std::size_t UNIT = 8;
-    constexpr uint8_t SOURCE_ADDRESS = 1; // option type
+    constexpr uint8_t SOURCE_ADDRESS = 1; // type of the option source link-layer address
     if (protocol != wire::ip_protocol::kIcmpv6 || message.size() < HEADER ||
         wire::Load8(message.data()) != SOLICITATION)
     {
         return true;
     }
-    // ns-3 reads the first option only.
+    // ns-3 reads only the first option of a neighbour solicitation.
     const ConstBytes options = message.subspan(HEADER);
     const bool has = options.size() >= UNIT && wire::Load8(options.data()) == SOURCE_ADDRESS;
     return has != isFromNobody;
@@ -182,8 +187,8 @@ IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
 /** The properties of an IPv6 packet's addresses that the checks of its payload need. */
 struct Addresses
 {
-    bool isForEveryNode; //!< whether to a group of ns-3's nodes
-    bool isFromNobody;   //!< whether from ::
+    bool isForEveryNode; //!< whether IsForEveryNode() holds for the destination
+    bool isFromNobody;   //!< whether the source is ::
 };
 
 /** @return whether ns-3 can parse the headers after an IPv6 header */
@@ -210,8 +215,9 @@ IsPayloadParsable(uint8_t next, ConstBytes rest, Addresses addresses)
         }
         if (next == extension::ROUTING)
         {
-            // With segments left ns-3 would follow routes of type 0, which is forbidden (RFC 5095);
-            // it has no other types, and ends when it finds one (Ipv6L3Protocol::LocalDeliver()).
+            // ns-3 would follow a routing header of type 0 with segments left, which RFC 5095
+            // forbids. ns-3 implements no other type of routing header, and ends when it receives
+            // another type (Ipv6L3Protocol::LocalDeliver()).
             if (wire::Load8(rest.data() + 2) != 0 || wire::Load8(rest.data() + 3) != 0)
             {
                 return false;
@@ -235,7 +241,8 @@ bool
 IsIpv6Parsable(ConstBytes packet)
 {
     const auto ip = wire::Ipv6Header::Parse(packet);
-    // No node sends from a group (RFC 4291, section 2.7), and ns-3 ends when it answers to one.
+    // A group address is never a packet's source (RFC 4291, section 2.7), and ns-3 ends when it
+    // answers a packet whose source is a group address.
     return ip && ip->payload_length <= packet.size() - wire::Ipv6Header::kSize &&
            !ip->source.IsMulticast() &&
            IsPayloadParsable(ip->next_header,

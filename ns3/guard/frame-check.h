@@ -22,8 +22,9 @@ namespace ns3
  * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
  * @param packet the packet, from the network header on, padding included
  * @return true if every length in the IP and ARP headers and IPv6's extension headers, and in the
- * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's, and ns-3 can read
- * an ICMPv6 message; the node's TransportGuard checks further packets to the node's own addresses
+ * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's length, and if ns-3
+ * can read the message of an ICMPv6 packet; the node's TransportGuard makes further checks of
+ * packets to the node's own addresses
  */
 bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 
@@ -33,8 +34,8 @@ bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
  * header without them whose length field is wrong.
  *
  * @param protocol EtherType
- * @param packet a packet that IsParsable()
- * @return true if it has options
+ * @param packet a packet for which IsParsable() returns true
+ * @return true if the packet has IPv4 options
  */
 inline bool
 HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
@@ -47,7 +48,8 @@ HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
  * @ingroup viaduct
  * @param mtu the interface's MTU, bytes
  * @param protocol EtherType
- * @return the maximum payload of a frame of this EtherType: a VLAN tag of the user is not counted
+ * @return the maximum payload of a frame of this EtherType, in bytes: the MTU, to which a VLAN tag
+ * of the user is added
  */
 inline uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)

@@ -25,21 +25,21 @@ IsReadableUdp(ConstBytes segment)
     return udp && udp->length >= wire::UdpHeader::kSize && udp->length <= segment.size();
 }
 
-/** @return whether ns-3 can read a TCP option of this kind and length */
+/** @return whether ns-3 can read a TCP option of a given kind and length */
 bool
 IsTcpOptionLength(uint8_t kind, std::size_t length)
 {
     switch (kind)
     {
-    case 2: // maximum segment size
+    case 2: // TCP option maximum segment size
         return length == 4;
-    case 3: // window scale
+    case 3: // TCP option window scale
         return length == 3;
-    case 4: // SACK permitted
+    case 4: // TCP option SACK permitted
         return length == 2;
-    case 5: // SACK
+    case 5: // TCP option SACK
         return length >= 2 && length % 8 == 2;
-    case 8: // timestamps
+    case 8: // TCP option timestamps
         return length == 10;
     default:
         return length >= 2;
@@ -84,7 +84,7 @@ IsReadableIcmp(ConstBytes message)
 {
     constexpr uint8_t UNREACHABLE = 3;
     constexpr uint8_t TIME_EXCEEDED = 11;
-    constexpr std::size_t QUOTED = 8; // bytes after the quoted IP header
+    constexpr std::size_t QUOTED = 8; // minimum bytes after the quoted IP header
     const auto icmp = wire::IcmpHeader::Parse(message);
     if (!icmp || (icmp->type != UNREACHABLE && icmp->type != TIME_EXCEEDED))
     {
@@ -95,7 +95,8 @@ IsReadableIcmp(ConstBytes message)
     return ip && packet.size() >= ip->header_length + QUOTED;
 }
 
-/** Returns whether ns-3 can read the options of neighbour discovery, with addresses of Ethernet. */
+/** Returns whether ns-3 can read the options of a neighbour discovery message whose link-layer
+ * addresses are Ethernet addresses. */
 bool
 AreReadableOptions(ConstBytes options)
 {
@@ -105,9 +106,11 @@ AreReadableOptions(ConstBytes options)
     {
         const uint8_t type = wire::Load8(options.data());
         const std::size_t units = options.size() < UNIT ? 0 : wire::Load8(options.data() + 1);
-        const bool isSingle = type == 1 || type == 2 || type == 5; // link-layer addresses, MTU
+        // Options that may occur once: source (1) and target (2) link-layer address, MTU (5).
+        const bool isSingle = type == 1 || type == 2 || type == 5;
+        // Type 3, prefix information, has 4 units of 8 bytes.
         if (units == 0 || units * UNIT > options.size() ||
-            (isSingle && (units != 1 || seen[type])) || (type == 3 && units != 4)) // prefix
+            (isSingle && (units != 1 || seen[type])) || (type == 3 && units != 4))
         {
             return false;
         }
@@ -117,8 +120,8 @@ AreReadableOptions(ConstBytes options)
     return true;
 }
 
-/** Returns whether ns-3 can read a redirect's options: it takes the bytes after the address for the
- * packet. */
+/** Returns whether ns-3 can read the options of a redirect message: ns-3 reads the bytes after the
+ * option target link-layer address as the redirected packet. */
 bool
 AreReadableOfRedirect(ConstBytes options)
 {

@@ -16,15 +16,15 @@ namespace ns3
  * @ingroup viaduct
  * @brief Returns whether ns-3's UDP, TCP, ICMP or ICMPv6 can read a packet for its node.
  *
- * They trust their input: an option or a message that is shorter than its length field ends the
- * simulator (Buffer::Iterator's assertions; tcp-option-rfc793.cc), and an option of no length, or a
- * second option of neighbour discovery, keeps it busy for ever (tcp-option.cc,
- * icmpv6-l4-protocol.cc). Formats: RFC 768, RFC 792, RFC 2018, RFC 4443, RFC 4861, RFC 7323,
- * RFC 9293.
+ * ns-3's transport protocols trust their input: an option or a message that is shorter than its
+ * length field ends the simulator (Buffer::Iterator's assertions; tcp-option-rfc793.cc), and an
+ * option of length 0, or a second neighbour discovery option of the same type, makes the simulator
+ * loop for ever (tcp-option.cc, icmpv6-l4-protocol.cc). Formats: RFC 768, RFC 792, RFC 2018,
+ * RFC 4443, RFC 4861, RFC 7323, RFC 9293.
  *
  * @param protocol IP protocol number
- * @param segment the whole packet, from the transport header on
- * @return true if it can, and for other protocols
+ * @param segment the complete packet, from the transport header on
+ * @return true if ns-3 can read the packet, or if the protocol is none of UDP, TCP, ICMP, ICMPv6
  */
 bool IsReadableSegment(uint8_t protocol, viaduct::wire::ConstBytes segment);
 

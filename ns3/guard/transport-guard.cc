@@ -42,7 +42,7 @@ namespace
 
 namespace wire = viaduct::wire;
 
-/** @return the local port of a socket; 0 if it has none */
+/** @return the local port of a socket; 0 if the socket has no port */
 uint16_t
 PortOf(Ptr<Socket> socket)
 {
@@ -67,7 +67,7 @@ InsertOnAll(Ptr<Stack> stack, Ptr<TransportGuard> guard)
     }
 }
 
-/** @return whether a protocol has no guard on any interface */
+/** @return whether a protocol is without a guard on all interfaces of an IP layer */
 template <typename Stack>
 bool
 IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
@@ -82,19 +82,20 @@ IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
     return true;
 }
 
-/** @return whether a readable TCP segment may start ns-3's timer for windows of zero */
+/** @return whether a readable TCP segment may start ns-3's persist timer, which probes windows of
+ * zero */
 bool
 MayStopSending(Ptr<const Packet> segment)
 {
-    constexpr std::size_t FLAGS = 13, WINDOW = 14, END = 16; // RFC 9293, section 3.1
+    constexpr std::size_t FLAGS = 13, WINDOW = 14, END = 16; // offsets in the header, RFC 9293
     constexpr uint8_t ACK = 0x10;
     uint8_t bytes[END] = {};
     return segment->CopyData(bytes, END) == END &&
            ((bytes[FLAGS] & ACK) == 0 || (bytes[WINDOW] == 0 && bytes[WINDOW + 1] == 0));
 }
 
-/** Removes AH and ESP, which ns-3 has in name only: it ends when it finds one of their headers
- * (Ipv6L3Protocol::LocalDeliver()). */
+/** Removes the IPv6 extensions AH and ESP from a node: ns-3 registers but does not implement them,
+ * and ends when it receives a packet with an AH or ESP header (Ipv6L3Protocol::LocalDeliver()). */
 void
 ForgetSecurity(Ptr<Node> node)
 {

@@ -16,18 +16,20 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Receives packets in place of a node's UDP, TCP and ICMP and drops those that ns-3 cannot
- * read (IsReadableSegment(), IsReadableDatagram()): any sender on a real network can send them, and
- * they would end the simulator.
+ * @brief Receives packets in place of a node's UDP, TCP and ICMP and drops packets that ns-3 cannot
+ * read (IsReadableSegment(), IsReadableDatagram()): any sender on a real network can send such
+ * packets, and they would end the simulator.
  *
- * After segments that may start it, TCP's timer for windows of zero is made to do nothing without
- * data (ns3access::ProbeOnlyWithData()): a lone RST to a listening port would end the simulator.
+ * After each segment that may start TCP's persist timer, which probes windows of zero, the guard
+ * makes the timer do nothing without data to send (ns3access::ProbeOnlyWithData()): otherwise a
+ * single RST to a listening port would end the simulator.
  *
- * The guard is after reassembly, so fragments do not bypass it. Datagrams for a port that no socket
- * of ns-3 is bound to are a program's: the guard checks only their header. ICMPv6 has no guard, as
- * Ipv6Interface casts the object that it finds under that number (ipv6-interface.cc): see
- * IsParsable(). Advertisements of real neighbours that ICMPv6 does not understand are passed to it
- * by TakeAdvertisementsWithoutAddress().
+ * The guard is after reassembly, so fragments do not bypass it. Datagrams for a port to which no
+ * socket of ns-3 is bound are for a program of the node: the guard checks only the datagrams'
+ * headers. ICMPv6 has no guard, as Ipv6Interface casts the object that is registered under ICMPv6's
+ * protocol number (ipv6-interface.cc); IsParsable() checks ICMPv6 messages. Advertisements of real
+ * neighbours that ns-3's ICMPv6 does not understand are handled by
+ * TakeAdvertisementsWithoutAddress().
  */
 class TransportGuard : public IpL4Protocol
 {
@@ -43,9 +45,10 @@ class TransportGuard : public IpL4Protocol
     static Ptr<TransportGuard> Install(Ptr<Node> node);
 
     /**
-     * Installs guards unless the node's UDP already has one (a guard or a ProgramPort).
+     * Installs guards unless the node's UDP already has a guard (a TransportGuard or a
+     * ProgramPort).
      * @param node the node
-     * @return the guard of UDP; null if none was installed
+     * @return the guard of UDP; null if no guard was installed
      */
     static Ptr<TransportGuard> InstallUnlessGuarded(Ptr<Node> node);
 
@@ -72,17 +75,17 @@ class TransportGuard : public IpL4Protocol
     void DoDispose() override;
 
   private:
-    /** Receive() of either IP version. */
+    /** Implements both overloads of Receive(), for IPv4 and IPv6. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return whether to drop a packet that begins with the transport header */
+    /** @return whether the guard must drop a packet, which begins with the transport header */
     bool IsHarmful(Ptr<const Packet> segment) const;
     /** @return whether a socket of ns-3 is bound to a port */
     bool IsBound(uint16_t port) const;
 
-    Ptr<Node> m_node;                  //!< the node
+    Ptr<Node> m_node;                  //!< the guarded node
     Ptr<IpL4Protocol> m_inner;         //!< the guarded protocol
-    std::shared_ptr<uint64_t> m_drops; //!< drops of all guards of the node
+    std::shared_ptr<uint64_t> m_drops; //!< packets dropped by all guards
 };
 
 } // namespace ns3

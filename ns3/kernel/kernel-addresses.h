@@ -20,7 +20,7 @@ namespace ns3::kerneladdress
 /**
  * @tparam Ip Ipv4 or Ipv6
  * @param device a device of a node
- * @return the device's interface in the node's IP layer; -1 if there is none
+ * @return the index of the device's interface in the node's IP layer; -1 if the device has none
  */
 template <class Ip>
 int32_t
@@ -32,15 +32,15 @@ InterfaceOf(Ptr<NetDevice> device)
 
 /**
  * @param device a device of a node
- * @return the device's addresses in ns-3, IPv4 before IPv6, without link-local ones: the kernel
- * creates the same link-local addresses itself
+ * @return the device's addresses in ns-3, IPv4 before IPv6, without link-local addresses: the
+ * kernel creates the same link-local addresses itself
  */
 std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
 
-/** Throws viaduct::UsageError if a device has an address twice, or has an address that another
- * device on its channel has, too: kernels do not notice (there is no duplicate address detection
- * for IPv4, and it is disabled for IPv6), and the consequences look like a fault of the protocols.
- * @param device the device whose addresses are compared (AddressesOf)
+/** Throws viaduct::UsageError if a device has an address twice, or has the same address as another
+ * device on its channel: kernels do not detect duplicate addresses (detection does not exist for
+ * IPv4, and is disabled for IPv6), and the consequences look like a fault of the protocols.
+ * @param device the device whose addresses (AddressesOf()) are checked
  */
 void CheckAddressClash(Ptr<NetDevice> device);
 

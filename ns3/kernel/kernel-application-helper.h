@@ -17,7 +17,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Puts programs of this machine on nodes that have a KernelStackHelper's stack.
+ * @brief Installs programs of this machine as applications on nodes whose stack is a kernel
+ * (KernelStackHelper).
  *
  * @code
  *   KernelApplicationHelper server({"iperf3", "-s"});
@@ -27,11 +28,11 @@ namespace ns3
 class KernelApplicationHelper : public ApplicationHelper
 {
   public:
-    /** @param words the program and its arguments */
+    /** Creates a helper for a program. @param words the program and its arguments */
     explicit KernelApplicationHelper(const std::vector<std::string>& words);
     virtual ~KernelApplicationHelper() = default;
 
-    /**
+    /** Sets the program.
      * @param words the program and its arguments, for applications that Install() creates after
      * this call
      */
@@ -40,8 +41,8 @@ class KernelApplicationHelper : public ApplicationHelper
         m_words = words;
     }
 
-    /**
-     * @param name the name of an environment variable of the program
+    /** Sets an environment variable of the program.
+     * @param name the variable's name
      * @param value the variable's value
      */
     void SetEnvironment(const std::string& name, const std::string& value)
@@ -49,9 +50,9 @@ class KernelApplicationHelper : public ApplicationHelper
         m_environment[name] = value;
     }
 
-    /** Writes the output and the exit status of each program to files PREFIX-NODE-NUMBER.out, .err
-     * and .status at the end of the simulation.
-     * @param prefix the files' prefix
+    /** Makes each application write its program's output and exit status to files
+     * PREFIX-NODE-NUMBER.out, .err and .status at the end of the simulation.
+     * @param prefix the prefix of the files' names
      */
     void SetOutputPrefix(const std::string& prefix)
     {
@@ -61,9 +62,10 @@ class KernelApplicationHelper : public ApplicationHelper
   private:
     Ptr<Application> DoInstall(Ptr<Node> node) override;
 
-    std::vector<std::string> m_words;                 //!< the program and its arguments
-    std::map<std::string, std::string> m_environment; //!< NAME to value, in addition to the default
-    std::string m_outputPrefix;                       //!< prefix of files; empty: no files
+    std::vector<std::string> m_words; //!< the program and its arguments
+    //! The environment variables, by name, in addition to the default environment.
+    std::map<std::string, std::string> m_environment;
+    std::string m_outputPrefix; //!< prefix of the files; empty: no files
 };
 
 } // namespace ns3

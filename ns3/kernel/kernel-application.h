@@ -20,13 +20,13 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief An unmodified program of this machine, run on a node that has a KernelStackHelper's stack,
- * in virtual time.
+ * @brief An application that runs an unmodified program of this machine in virtual time, on a node
+ * whose stack is a kernel (KernelStackHelper).
  *
  * The program starts at the application's start time; at its stop time the program receives the
  * signal StopSignal. The program sees this machine's files; files that it writes stay on the node
  * and are deleted at the end of the simulation. A program that cannot be started ends the run with
- * a viaduct::Error that names it, unless SetStartFailureCallback() was called.
+ * a viaduct::Error that names the program, unless SetStartFailureCallback() was called.
  */
 class KernelApplication : public Application
 {
@@ -36,30 +36,31 @@ class KernelApplication : public Application
 
     KernelApplication();
 
-    /** @param words the program and its arguments; the program is looked up in the node's PATH */
+    /** Sets the program. @param words the program and its arguments; the program is looked up in
+     * the node's PATH */
     void SetCommand(const std::vector<std::string>& words)
     {
         m_words = words;
     }
 
-    /**
-     * @param name the name of an environment variable
+    /** Sets an environment variable of the program.
+     * @param name the variable's name
      * @param value the variable's value
      */
     void SetEnvironment(const std::string& name, const std::string& value);
 
     /** Sends a signal to the program's process group.
-     * @param signal the signal's number; ignored before the start and after the end
+     * @param signal the signal's number; ignored before the program's start and after its end
      */
     void Signal(int signal);
 
     /**
-     * Callback signature of a program that cannot be started.
-     * @param [in] reason what was attempted, and why it failed
+     * Signature of the callback for a program that cannot be started.
+     * @param [in] reason the text that describes the attempt and the reason of the failure
      */
     using StartFailureCallback = Callback<void, const std::string&>;
-    /**
-     * @param failed called at the start time, instead of ending the run
+    /** Sets a callback for a program that cannot be started; without a callback the run ends.
+     * @param failed the callback, called at the application's start time
      */
     void SetStartFailureCallback(StartFailureCallback failed)
     {
@@ -91,14 +92,14 @@ class KernelApplication : public Application
     }
 
     /**
-     * TracedCallback signature of output.
+     * TracedCallback signature of the trace source Output.
      * @param [in] descriptor 1: standard output; 2: standard error
      * @param [in] text the text written
      */
     typedef void (*OutputTracedCallback)(int descriptor, const std::string& text);
     /**
-     * TracedCallback signature of the program's end.
-     * @param [in] status wait status (waitpid(2))
+     * TracedCallback signature of the trace source Exit.
+     * @param [in] status the program's wait status (waitpid(2))
      */
     typedef void (*ExitTracedCallback)(int status);
 
@@ -114,21 +115,21 @@ class KernelApplication : public Application
     void WriteFile(const std::string& suffix, const std::string& text) const;
 
     std::vector<std::string> m_words;       //!< the program and its arguments
-    std::vector<std::string> m_environment; //!< NAME=VALUE
-    std::string m_folder;                   //!< the working directory
+    std::vector<std::string> m_environment; //!< environment variables as NAME=VALUE
+    std::string m_folder;                   //!< attribute WorkingDirectory
     std::string m_outputPrefix;             //!< attribute OutputPrefix
     uint32_t m_stopSignal;                  //!< attribute StopSignal
 
-    StartFailureCallback m_startFailure; //!< null: a failure ends the run
+    StartFailureCallback m_startFailure; //!< callback; null: a failed start ends the run
 
-    std::shared_ptr<viaduct::guest::ProgramClient> m_client; //!< the node's guest
+    std::shared_ptr<viaduct::guest::ProgramClient> m_client; //!< client of the node's guest
     uint32_t m_program{0};                                   //!< the program's number in the guest
-    std::string m_output;                                    //!< standard output so far
-    std::string m_errors;                                    //!< standard error so far
+    std::string m_output;                                    //!< program's standard output so far
+    std::string m_errors;                                    //!< program's standard error so far
     bool m_exited{false};                                    //!< whether the program has ended
     int m_status{0};                                         //!< the program's wait status
-    TracedCallback<int, const std::string&> m_outputTrace;   //!< trace source of output
-    TracedCallback<int> m_exitTrace;                         //!< trace source of the program's end
+    TracedCallback<int, const std::string&> m_outputTrace;   //!< trace source Output
+    TracedCallback<int> m_exitTrace;                         //!< trace source Exit
 };
 
 } // namespace ns3

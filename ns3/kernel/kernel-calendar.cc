@@ -31,15 +31,17 @@ NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
 namespace
 {
 
-// Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
-// device (both ends of the connection and of the channel of interrupts; for a guest with a separate
-// process, only the simulator's ends).
+// The assumed numbers of open files: RESERVED_FDS of the simulator itself, FILES_A_GUEST of each
+// guest (sockets, output), and FILES_A_DEVICE of each device (both ends of the connection and of
+// the channel of interrupts; for a guest with a separate process, only the simulator's ends).
 constexpr size_t RESERVED_FDS = 512;
 constexpr size_t FILES_A_GUEST = 16;
 constexpr size_t FILES_A_DEVICE = 4;
 
-const Time CARRIERS_OF_NODE = MilliSeconds(40); // four devices at 100 per second
-constexpr uint32_t NODES_A_GUEST = 512;         // for a guest with 2000 devices
+// Time in which a kernel processes the carrier events of a node's devices: four devices, at 100
+// events per second.
+const Time CARRIERS_OF_NODE = MilliSeconds(40);
+constexpr uint32_t NODES_A_GUEST = 512; // assumed maximum, for a guest with 2000 devices
 
 } // namespace
 
@@ -71,7 +73,7 @@ KernelTimeline::Schedule(Instant at, std::function<void()> action)
 void
 KernelTimeline::WakeAt(Instant at)
 {
-    // Cancel() would leave the event in the queue, and guests would be stopped for it.
+    // Simulator::Cancel() would leave the event in the queue, and guests would stop at its time.
     ns3::Simulator::Remove(m_event);
     m_event = EventId();
     if (at != Instant::Never())
@@ -166,7 +168,7 @@ KernelCalendar::AllowOpenFiles() const
 {
     const char* const what = "the devices of kernel nodes need";
     size_t needed = RESERVED_FDS;
-    size_t embedded = 0; // for embedded guests, whose descriptors are also this process's
+    size_t embedded = 0; // further files of embedded guests, which are in this process
     for (const auto& guest : m_guests)
     {
         const size_t files = FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();

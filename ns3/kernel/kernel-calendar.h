@@ -26,9 +26,9 @@ class KernelGuest;
  * @ingroup viaduct
  * @brief The adapter between ns-3's simulator and the guests' calendar.
  *
- * The time that a guest may run ahead is known only if the simulator implementation is
- * DefaultSimulatorImpl; under another one guests ask for every step, which is slower and gives the
- * same results.
+ * The time until which a guest may run ahead of the simulation is known only if the simulator
+ * implementation is DefaultSimulatorImpl. With another implementation, guests ask the simulator
+ * before every step, which is slower and gives the same results.
  */
 class KernelTimeline : public viaduct::guest::Timeline
 {
@@ -44,17 +44,17 @@ class KernelTimeline : public viaduct::guest::Timeline
     }
 
   private:
-    std::function<void()> m_wake; //!< called at the wake-up
-    EventId m_event;              //!< the wake-up
+    std::function<void()> m_wake; //!< function that the event m_event calls
+    EventId m_event;              //!< event of WakeAt()
 };
 
 /**
  * @ingroup viaduct
  * @brief The calendar of all kernels of a simulation.
  *
- * The first KernelGuest creates it; Simulator::Destroy() removes it and the guests. All guests boot
- * when the first node that has a kernel is initialized, at the start of the simulation, which
- * begins when the guests' clocks show Uptime.
+ * The first KernelGuest creates the calendar; Simulator::Destroy() removes the calendar and the
+ * guests. All guests boot when the first node that has a kernel is initialized, at the start of the
+ * simulation. The simulation begins when the guests' clocks show the attribute Uptime.
  */
 class KernelCalendar : public Object
 {
@@ -65,17 +65,18 @@ class KernelCalendar : public Object
     /** @return the simulation's calendar, which is created if there is none */
     static Ptr<KernelCalendar> Get();
 
-    /** Adds a guest; call it before the start of the simulation.
+    /** Adds a guest. Must be called before the start of the simulation.
      * @param guest the guest
      */
     void Add(Ptr<KernelGuest> guest);
-    /** Extends Uptime to the time that devices need to come up, assuming four per node: a kernel
-     * processes the carrier events of 100 devices per second (MAX_DO_DEV_PER_LOOP of
-     * net/core/link_watch.c). Call it before the first guest is added.
-     * @param nodes the number of nodes that kernels are installed on at once
+    /** Extends the attribute Uptime to the time that devices need to come up, assuming four devices
+     * per node: a kernel processes the carrier events of 100 devices per second
+     * (MAX_DO_DEV_PER_LOOP of net/core/link_watch.c). Must be called before the first guest is
+     * added.
+     * @param nodes the number of nodes that get their kernels at once
      */
     void ExpectNodes(uint32_t nodes);
-    /** Boots all guests, the first time it is called. */
+    /** Boots all guests at the first call; no effect at later calls. */
     void Boot();
     /** @return whether Boot() was called */
     bool HasBooted() const
@@ -83,7 +84,7 @@ class KernelCalendar : public Object
         return m_booted;
     }
 
-    /** @return the calendar itself */
+    /** @return the viaduct::guest::Calendar, which is created if there is none */
     viaduct::guest::Calendar& GetCalendar();
 
   protected:
@@ -92,14 +93,14 @@ class KernelCalendar : public Object
   private:
     void AllowOpenFiles() const;
 
-    KernelTimeline m_simulator;                           //!< the guests' timeline
-    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< created when first needed
+    KernelTimeline m_simulator;                           //!< the timeline of m_calendar
+    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< calendar, null before its use
     std::vector<Ptr<KernelGuest>> m_guests;               //!< guests in the order of their boot
     bool m_booted{false};                                 //!< whether Boot() was called
     Time m_uptime;                                        //!< attribute Uptime
     Time m_timeout;                                       //!< attribute Timeout
     bool m_oneProcessor;                                  //!< attribute OneProcessor
-    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< lease of that processor
+    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< lease of the processor
 };
 
 } // namespace ns3

@@ -28,12 +28,13 @@ NS_OBJECT_ENSURE_REGISTERED(KernelDeviceBridge);
 namespace
 {
 
-constexpr uint16_t FIRST_ETHERTYPE = 0x600; // below: a length, IEEE 802.3 clause 3.2.6
+constexpr uint16_t FIRST_ETHERTYPE = 0x600; // lower values are lengths, IEEE 802.3 clause 3.2.6
 constexpr uint16_t IPV4 = wire::ether_type::kIpv4;
 constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
 constexpr uint16_t ARP = wire::ether_type::kArp;
 
-/** Returns the Ethernet destination of a packet on a link that has no Ethernet addresses. */
+/** Returns the Ethernet destination of a packet from a link that has no Ethernet addresses: the
+ * address of the packet's multicast group, the broadcast address, or `own`. */
 Mac48Address
 GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
 {
@@ -56,8 +57,8 @@ GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
 }
 
 /**
- * Returns whether the device never reports the state of its link: LTE's devices never set the
- * member that IsLinkUp() returns (ns-3.44 to 3.48).
+ * Returns whether the device never reports the state of its link: ns-3's LTE devices never set the
+ * member that their IsLinkUp() returns (ns-3.44 to 3.48).
  */
 bool
 SaysNothingOfItsLink(Ptr<NetDevice> device)
@@ -67,7 +68,7 @@ SaysNothingOfItsLink(Ptr<NetDevice> device)
            device->GetInstanceTypeId().IsChildOf(lte);
 }
 
-/** The item from which a device with several queues selects one of them. */
+/** A frame as the queue item from which a device with several queues selects the queue. */
 class FrameItem : public QueueItem
 {
   public:
@@ -92,16 +93,16 @@ class FrameItem : public QueueItem
     }
 
   private:
-    uint16_t m_protocol; //!< EtherType
+    uint16_t m_protocol; //!< EtherType of the frame
 };
 
-/** Reports packets that enter and leave a device's queue, without limiting it. */
+/** Reports packets that enter and leave a device's queue, without limiting the queue. */
 class QueueWatch : public QueueLimits
 {
   public:
     /**
      * @param entered called for each packet that enters
-     * @param left called for each packet that leaves, also if it is dropped
+     * @param left called for each packet that leaves, also for a packet that is dropped
      */
     QueueWatch(std::function<void()> entered, std::function<void()> left)
         : m_entered(std::move(entered)), m_left(std::move(left))
@@ -195,8 +196,8 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     }
     else
     {
-        // Connects later, because the traffic control layer, which is not used on this node, would
-        // take over the queues when it starts.
+        // The queues are connected later, because the traffic control layer, which is not used on
+        // this node, would take over the device's queues when the layer starts.
         Simulator::ScheduleNow(&KernelDeviceBridge::ConnectQueues, this);
     }
     device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
@@ -346,8 +347,8 @@ KernelDeviceBridge::Entered(size_t queue)
     m_inQueue[queue].push_back(std::exchange(m_handed, std::nullopt));
 }
 
-// A queue does not report which packet has left, and may reorder them. The oldest token is
-// returned, because the kernel only needs to know how many packets wait.
+// Returns the oldest token of a queue to the kernel: a queue may reorder packets and does not
+// report which packet has left, and the kernel only needs to know the number of packets that wait.
 void
 KernelDeviceBridge::Left(size_t queue)
 {
@@ -391,7 +392,7 @@ KernelDeviceBridge::SendWhereRoom()
         Send(frame);
         if (const auto token = std::exchange(m_handed, std::nullopt))
         {
-            m_nic->TransmitDone(*token); // the frame is in no queue that reports its end
+            m_nic->TransmitDone(*token); // no queue will report that the frame has left
         }
     }
 }
@@ -399,8 +400,8 @@ KernelDeviceBridge::SendWhereRoom()
 bool
 KernelDeviceBridge::Send(const Waiting& frame)
 {
-    // A kernel without ARP does not know the destination's address; ns-3's own stack broadcasts
-    // in that case, too.
+    // If the device does not need ARP, the kernel does not know the destination's link-layer
+    // address, and the frame is broadcast; ns-3's own stack broadcasts in that case, too.
     const Address to = m_device->NeedsArp() ? Address(frame.to) : m_device->GetBroadcast();
     if (m_device->SupportsSendFrom() && frame.from != OwnAddress())
     {
@@ -414,7 +415,7 @@ KernelDeviceBridge::SendNext()
 {
     while (!m_sending && !m_waiting.empty())
     {
-        m_sending = true; // set first, because Send() may report the end
+        m_sending = true; // set before Send(), which may report the end at once
         if (!Send(m_waiting.front()))
         {
             m_sending = false;
@@ -428,7 +429,8 @@ KernelDeviceBridge::SendNext()
 void
 KernelDeviceBridge::Ended(Ptr<const Packet>)
 {
-    // The device is changing its state and accepts no frame now.
+    // The next frame is sent in a separate event: the device is changing its state now and accepts
+    // no frame.
     if (m_sending && !m_waiting.empty())
     {
         Simulator::ScheduleNow(&KernelDeviceBridge::Complete, this);
@@ -472,7 +474,8 @@ KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
                                        const Address& to,
                                        NetDevice::PacketType type)
 {
-    // A bridge passes the packet type of the frame at the bridge's port.
+    // The destination is checked, too: a BridgeNetDevice passes the packet type that the frame had
+    // at the bridge's port.
     const Mac48Address destination = Mac48Address::ConvertFrom(to);
     if (type != NetDevice::PACKET_OTHERHOST || destination == OwnAddress())
     {
@@ -493,7 +496,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
     }
     CheckMtu();
     m_frame.resize(wire::EthernetHeader::kSize + packet->GetSize());
-    // A link without addresses passes no source address.
+    // A device of a link without Ethernet addresses passes no Ethernet source address.
     const Mac48Address source =
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
     wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}

@@ -33,12 +33,13 @@ namespace ns3
  * @ingroup viaduct
  * @brief Carries frames between a kernel's network device and an ns-3 device, in both directions.
  *
- * On devices that report the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA)
- * a frame's buffer is returned to the kernel when the frame has left, so that the kernel's own
- * queues react to the link. A device with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) is
- * sent frames while the queue that the frame's DS field selects has space, and a buffer is returned
- * when a frame has left that queue, unless the queue has limits already (QueueLimits). On all
- * remaining devices it is returned when the device has accepted the frame.
+ * The bridge returns a frame's buffer to the kernel at a time that depends on the device. If the
+ * device reports the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA), the
+ * buffer is returned when the frame has left, so that the kernel's own queues react to the link. If
+ * the device has a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice), the bridge passes frames to
+ * the device while the queue that the frame's DS field selects has space, and returns the buffer
+ * when the frame has left that queue, unless the queue has limits already (QueueLimits). On all
+ * other devices the buffer is returned when the device has accepted the frame.
  */
 class KernelDeviceBridge : public Object
 {
@@ -46,24 +47,24 @@ class KernelDeviceBridge : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /**
-     * @param device the ns-3 device; the bridge takes over its receive callbacks
-     * @param nic the kernel's device, with the same address
+    /** Begins to carry frames between two devices.
+     * @param device the ns-3 device; the bridge takes over the device's receive callbacks
+     * @param nic the kernel's device, which has the same address as the ns-3 device
      */
     void Connect(Ptr<NetDevice> device, viaduct::guest::Nic& nic);
-    /** ns-3's devices do not report changes of their MTU, so it is compared at each frame and at
-     * each change of the link.
-     * @param handler is called with a new MTU of the ns-3 device
-     * @param mtu the present MTU
+    /** Sets a handler for changes of the MTU. ns-3's devices do not report such changes, so the
+     * bridge compares the MTU at each frame and at each change of the link.
+     * @param handler the function that is called with a new MTU of the ns-3 device
+     * @param mtu the present MTU of the ns-3 device
      */
     void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
     /** Writes the frames that the kernel sends and receives to a capture file.
      * @param file the file's name
      */
     void EnablePcap(const std::string& file);
-    /**
-     * @param up whether the kernel's interface is up; a driver that is down would keep the frames
-     * that it receives until it is up again
+    /** Sets whether received frames are passed to the kernel. The driver of an interface that is
+     * down would keep the frames until the interface is up again.
+     * @param up whether the kernel's interface is up
      */
     void SetUp(bool up)
     {
@@ -71,8 +72,8 @@ class KernelDeviceBridge : public Object
     }
 
     /**
-     * Drops frames, in both directions, of a family that is down: a kernel's interface is up for
-     * both families, ns-3's for each of them separately.
+     * Makes the bridge drop frames, in both directions, of an address family that is down: a
+     * kernel's interface is up for both IPv4 and IPv6, an interface of ns-3 for each separately.
      * @param ipv4 whether IPv4 and ARP pass
      * @param ipv6 whether IPv6 passes
      */
@@ -82,16 +83,19 @@ class KernelDeviceBridge : public Object
         m_ipv6 = ipv6;
     }
 
-    /** Called with a frame that the kernel has sent or will receive; valid during the call. */
+    /** A function that is called with a frame that the kernel has sent or will receive; the frame
+     * is valid during the call. */
     using Watch = std::function<void(std::span<const std::byte> frame, bool isSent)>;
 
-    /** @param watch called with every frame */
+    /** Sets a function that sees the frames. @param watch called with every frame */
     void SetWatch(Watch watch)
     {
         m_watch = std::move(watch);
     }
 
-    /** @param frame a frame to send after the kernel's frames that wait for the device */
+    /** Sends a frame after the frames of the kernel that wait for the ns-3 device.
+     * @param frame the Ethernet frame
+     */
     void Inject(std::span<const std::byte> frame);
 
     /** @return the kernel's device */
@@ -106,15 +110,15 @@ class KernelDeviceBridge : public Object
   private:
     using Token = viaduct::guest::Nic::Token;
 
-    /** A frame of the kernel on its way to the device. */
+    /** A frame that waits for the ns-3 device. */
     struct Waiting
     {
-        Ptr<Packet> packet;         //!< payload
+        Ptr<Packet> packet;         //!< payload of the frame
         Mac48Address from;          //!< Ethernet source
         Mac48Address to;            //!< Ethernet destination
         uint16_t protocol;          //!< EtherType
-        std::optional<Token> token; //!< the kernel's; none: the frame is not the kernel's
-        size_t queue{0};            //!< number of the device's queue
+        std::optional<Token> token; //!< token of the kernel's frame; none: frame of Inject()
+        size_t queue{0};            //!< number of the device's queue for the frame
     };
 
     void Transmit(std::span<const std::byte> frame, Token token);
@@ -154,24 +158,24 @@ class KernelDeviceBridge : public Object
 
     Ptr<NetDevice> m_device;               //!< the ns-3 device
     viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's device
-    bool m_tellsEnd{false};                //!< whether the device has PhyTxEnd
-    Ptr<NetDeviceQueueInterface> m_queues; //!< the device's; null: it has none, or has PhyTxEnd
-    std::deque<Waiting> m_waiting;         //!< frames that the device has not accepted or not sent
+    bool m_tellsEnd{false};                //!< whether m_device has trace source PhyTxEnd
+    Ptr<NetDeviceQueueInterface> m_queues; //!< queues of m_device; null: none, or PhyTxEnd is used
+    std::deque<Waiting> m_waiting;         //!< frames that the device has not accepted or sent
     std::optional<Token> m_handed;         //!< token of the frame being passed to the device
     /**
-     * Tokens of the frames in each queue of the device; none for a frame that the device created
-     * itself.
+     * The tokens of the frames in each queue of the device; a frame that the device created itself
+     * has no token.
      */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
-    Watch m_watch;                              //!< called with every frame
-    std::function<void(uint16_t)> m_mtuChanged; //!< called with a new MTU
-    uint16_t m_mtu{0};                          //!< the last MTU reported
-    bool m_up{true};                            //!< whether the kernel's interface is up
-    bool m_ipv4{true};                          //!< SetFamilies()
-    bool m_ipv6{true};                          //!< SetFamilies()
-    bool m_sending{false};                      //!< the device transmits the first of m_waiting
-    std::vector<std::byte> m_frame;             //!< buffer of Deliver(), reused
-    std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< null: no capture
+    Watch m_watch;                                   //!< function of SetWatch(), or null
+    std::function<void(uint16_t)> m_mtuChanged;      //!< handler of WatchMtu()
+    uint16_t m_mtu{0};                               //!< last MTU passed to m_mtuChanged
+    bool m_up{true};                                 //!< whether the kernel's interface is up
+    bool m_ipv4{true};                               //!< whether IPv4 and ARP pass
+    bool m_ipv6{true};                               //!< whether IPv6 passes
+    bool m_sending{false};                           //!< whether m_waiting.front() is being sent
+    std::vector<std::byte> m_frame;                  //!< buffer of Deliver(), reused
+    std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< capture file; null: none
 };
 
 } // namespace ns3

@@ -37,8 +37,8 @@ namespace
 {
 
 /**
- * A device's address; for one that is not Ethernet (LTE) a locally administered address is
- * generated.
+ * Returns the MAC address of a device; for a device without an Ethernet address (LTE), returns a
+ * generated, locally administered address.
  */
 viaduct::wire::MacAddress
 MacOf(Ptr<NetDevice> device)
@@ -57,7 +57,8 @@ MacOf(Ptr<NetDevice> device)
              static_cast<uint8_t>(device->GetIfIndex())}};
 }
 
-/** Throws a viaduct::UsageError for words of the command line that the simulator depends on. */
+/** Throws a viaduct::UsageError if a word of the attribute BootParameters sets a kernel parameter
+ * that the simulator sets. */
 void
 CheckBootParameter(const std::string& word)
 {
@@ -153,7 +154,7 @@ KernelGuest::Options() const
         CheckBootParameter(word);
         options.boot_parameters.push_back(word);
     }
-    // Each (seed, run, guest) has a separate random stream.
+    // The random stream of the guest depends on ns-3's seed and run and on the guest's number.
     const std::string name = "kernel guest " + std::to_string(m_number) + " run " +
                              std::to_string(RngSeedManager::GetRun());
     options.seed = viaduct::RandomStream(RngSeedManager::GetSeed(), name).Next();
@@ -193,16 +194,16 @@ KernelGuest::Enter()
         m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
         m_agent->SetSocketService(*m_sockets);
     }
-    // The kernel's defaults depend on the guest's memory; the values below are those of a large
-    // machine, because hosts with ns-3's own stack have no memory limits. All namespaces of the
-    // guest inherit them (net/ipv4/tcp_ipv4.c, tcp_sk_init(); net/ipv6/addrconf.c,
-    // addrconf_init_net()).
+    // The kernel's default buffer sizes depend on the guest's memory; the values below are the
+    // defaults of a large machine, because hosts with ns-3's own stack have no memory limits. All
+    // namespaces of the guest inherit the values (net/ipv4/tcp_ipv4.c, tcp_sk_init();
+    // net/ipv6/addrconf.c, addrconf_init_net()).
     const std::pair<const char*, const char*> defaults[] = {
         {"net.core.devconf_inherit_init_net", "1"},
-        {"net.ipv4.ip_forward", "1"}, // the default of ns-3's nodes for IPv4, not IPv6
+        {"net.ipv4.ip_forward", "1"}, // default of ns-3's nodes for IPv4, not IPv6
         {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
         {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
-        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // the behaviour of ns-3's stack
+        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // behaviour of ns-3's own stack
         {"net.ipv6.conf.default.accept_dad", "0"},
         {"net.ipv6.conf.all.accept_dad", "0"}};
     for (const auto& [name, value] : defaults)
@@ -271,8 +272,9 @@ KernelGuest::Prepare()
     {
         node->Prepare();
     }
-    // Twice the memory of a namespace and a device with its ring of buffers; less for many devices,
-    // which do not all need that at once: a kernel writes 1/64 for its notes of all pages at boot.
+    // The memory in MiB: twice the memory of each namespace and of each device with its ring of
+    // buffers, and less for many devices, which do not all need that memory at once: at boot a
+    // kernel writes 1/64 of the memory, the descriptors of all pages.
     constexpr size_t OF_MANY = 512;
     const size_t twice = 64 + 2 * (m_nodes.size() + m_macs.size());
     const size_t wanted = twice <= OF_MANY ? twice : OF_MANY + (twice - OF_MANY) / 2;
@@ -309,7 +311,7 @@ KernelGuest::StartNodes()
 uint32_t
 KernelGuest::GetMaxDevices() const
 {
-    return static_cast<uint32_t>(m_options.image.devices) - 1; // one is the control device
+    return static_cast<uint32_t>(m_options.image.devices) - 1; // minus the control device
 }
 
 } // namespace ns3

@@ -26,7 +26,8 @@ class KernelNode;
 
 /**
  * @ingroup viaduct
- * @brief A real Linux kernel in virtual time, the network stack of one or many nodes.
+ * @brief A guest: a real Linux kernel in virtual time that is the network stack of one or many
+ * nodes.
  */
 class KernelGuest : public Object
 {
@@ -35,13 +36,13 @@ class KernelGuest : public Object
     enum Place
     {
         PROCESS,  //!< a separate process
-        EMBEDDED, //!< the simulator's process if possible, else a separate one
+        EMBEDDED, //!< the simulator's process if possible, else a separate process
     };
 
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** Adds the guest to the calendar; call it once, after its attributes are set. */
+    /** Adds the guest to the calendar. Must be called once, after the attributes are set. */
     void Enter();
     /**
      * Adds a node, before the start of the simulation.
@@ -50,23 +51,24 @@ class KernelGuest : public Object
      * @return the node's number in the guest
      */
     uint32_t AddNode(Ptr<KernelNode> node, const std::string& name);
-    /** Adds a device to the guest, while it is being prepared.
-     * @param device the ns-3 device that the guest's device stands for
+    /** Adds a device to the guest, during Prepare().
+     * @param device the ns-3 device that the guest's device represents
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
-    /** Adds a device that stands for no ns-3 device.
+    /** Adds a device that represents no ns-3 device.
      * @param mac the device's address
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(const viaduct::wire::MacAddress& mac);
 
-    /** Makes every node add its devices; called before the boot. */
+    /** Makes every node add its devices to the guest; called before the boot. */
     void Prepare();
-    /** Ends the program if an error occurred in the guest; called after the boot. */
+    /** Throws viaduct::Error if the guest's agent does not answer; called after the boot. */
     void CheckBooted();
-    /** Called after the boot and when a node's last device is known: once all devices are, passes
-     * the present routes to the kernel, and then the queued requests of sockets.
+    /** Passes the present routes of all nodes to the kernel, and then the queued requests of
+     * sockets, if the boot has ended and the kernel has all devices of all nodes; otherwise no
+     * effect. Called after the boot and when the kernel has a further device of a node.
      */
     void StartNodes();
 
@@ -76,7 +78,7 @@ class KernelGuest : public Object
         return m_agent;
     }
 
-    /** @return the guest itself */
+    /** @return the viaduct::guest::Guest of this object */
     viaduct::guest::Guest& GetGuest() const
     {
         return *m_guest;
@@ -88,26 +90,26 @@ class KernelGuest : public Object
         return m_options.image.release;
     }
 
-    /** @return whether the kernel is in this process; known once guests have been started */
+    /** @return whether the kernel runs in this process; known after the start of the guests */
     bool IsEmbedded() const
     {
         return m_options.embedded;
     }
-    /** @return whether attribute Place asks for the kernel in this process */
+    /** @return whether the attribute Place permits that the kernel runs in this process */
     bool MayBeEmbedded() const
     {
         return m_place == EMBEDDED;
     }
 
     /**
-     * Keeps the kernel out of this process, before guests are started.
-     * @param why the reason, for a user who has asked for it in this process
+     * Makes the kernel run in a separate process; must be called before the start of the guests.
+     * @param why the reason, for the log, if the attribute Place is EMBEDDED
      */
     void HaveProcess(const std::string& why);
 
-    /** @return the maximum number of nodes' devices */
+    /** @return the maximum number of devices of all nodes of the guest */
     uint32_t GetMaxDevices() const;
-    /** @return the number of nodes' devices */
+    /** @return the number of devices of all nodes of the guest */
     uint32_t GetNDevices() const
     {
         return static_cast<uint32_t>(m_macs.size());
@@ -125,14 +127,14 @@ class KernelGuest : public Object
     uint32_t m_memory;                                        //!< attribute Memory
     std::string m_bootParameters;                             //!< attribute BootParameters
     Place m_place;                                            //!< attribute Place
-    uint32_t m_number{0};                                     //!< number among the guests
-    viaduct::guest::GuestOptions m_options;                   //!< start options
+    uint32_t m_number{0};                                     //!< guest's number, from 0 on
+    viaduct::guest::GuestOptions m_options;                   //!< guest's start options
     viaduct::guest::Guest* m_guest{nullptr};                  //!< the guest, owned by the calendar
     std::unique_ptr<viaduct::guest::ControlNic> m_control;    //!< the agent's interface
     bool m_serveSockets;                                      //!< attribute ServeSockets
-    std::unique_ptr<viaduct::guest::KernelSockets> m_sockets; //!< sockets that its kernel serves
+    std::unique_ptr<viaduct::guest::KernelSockets> m_sockets; //!< sockets served by the kernel
     std::shared_ptr<viaduct::guest::AgentClient> m_agent;     //!< client of the guest's agent
-    std::vector<Ptr<KernelNode>> m_nodes;                     //!< nodes whose stack it is
+    std::vector<Ptr<KernelNode>> m_nodes;                     //!< nodes of the guest
     std::vector<std::string> m_names;                         //!< the nodes' names
     std::set<viaduct::wire::MacAddress> m_macs;               //!< addresses of the nodes' devices
 };

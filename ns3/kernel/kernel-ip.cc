@@ -51,7 +51,7 @@ bool
 KernelIpv6::AddAddress(uint32_t interface, Ipv6InterfaceAddress address, bool addOnLinkRoute)
 {
     const bool added = Ipv6L3Protocol::AddAddress(interface, address, addOnLinkRoute);
-    // The kernel creates the same link-local address itself.
+    // Link-local addresses are not reported, as the kernel creates the same addresses itself.
     if (added && !address.GetAddress().IsLinkLocal())
     {
         PassOn(interface, &KernelNode::AddressAdded, ToWire(address));
@@ -69,7 +69,8 @@ KernelIcmpv6::GetTypeId()
     return tid;
 }
 
-// Replaces the function of Icmpv6L4Protocol, which sends through ns-3's IPv6 layer.
+// Does the work of Icmpv6L4Protocol::NotifyNewAggregate(), except that packets are dropped instead
+// of sent through ns-3's IPv6 layer.
 void
 KernelIcmpv6::NotifyNewAggregate()
 {
@@ -83,7 +84,7 @@ KernelIcmpv6::NotifyNewAggregate()
                 [](auto, auto, auto, auto, auto) {}));
         ipv6->Insert(this);
     }
-    // Icmpv6L4Protocol::NotifyNewAggregate() does nothing once there is a node.
+    // Icmpv6L4Protocol::NotifyNewAggregate() does nothing after SetNode() was called.
     Icmpv6L4Protocol::NotifyNewAggregate();
 }
 

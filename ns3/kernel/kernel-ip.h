@@ -25,12 +25,12 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The common part of the IP layers of a node whose stack is a kernel. ns-3's helpers and
- * routing protocols configure and query them; they carry no packets. Changes are passed on to the
- * kernel immediately.
+ * @brief The common part of the IPv4 and IPv6 layers of a node whose stack is a kernel. ns-3's
+ * helpers and routing protocols configure and query the layers, which carry no packets. The layers
+ * report changes to the kernel immediately.
  * @tparam Layer Ipv4L3Protocol or Ipv6L3Protocol
- * @tparam InterfaceAddress the layer's class of interfaces' addresses
- * @tparam IpAddress the layer's class of addresses
+ * @tparam InterfaceAddress the layer's class of an interface's address
+ * @tparam IpAddress the layer's class of an IP address
  */
 template <class Layer, class InterfaceAddress, class IpAddress>
 class KernelIpLayer : public Layer
@@ -39,7 +39,7 @@ class KernelIpLayer : public Layer
     // Inherited from Layer
     uint32_t AddInterface(Ptr<NetDevice> device) override
     {
-        // A kernel's devices must be known when it boots.
+        // A kernel's devices must be known when the kernel boots.
         const auto kernel = this->template GetObject<KernelNode>();
         if (kernel && KernelCalendar::Get()->HasBooted() && !kernel->GetBridge(device))
         {
@@ -93,9 +93,9 @@ class KernelIpLayer : public Layer
     }
 
   protected:
-    /**
+    /** Reports a change to the node's KernelNode; no effect if the node has no KernelNode.
      * @param interface the interface that was changed
-     * @param change the function of the node's KernelNode to call, if the node has one
+     * @param change the function of KernelNode that is called
      * @param what the function's further arguments
      */
     template <class Change, class... What>
@@ -134,8 +134,8 @@ class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ip
 
 /**
  * @ingroup viaduct
- * @brief The ICMPv6 protocol that ns-3's IPv6 layer expects, on a node whose stack is a kernel: it
- * sends nothing, not even router solicitations.
+ * @brief The ICMPv6 protocol that ns-3's IPv6 layer expects, for a node whose stack is a kernel.
+ * The protocol sends nothing, not even router solicitations.
  */
 class KernelIcmpv6 : public Icmpv6L4Protocol
 {

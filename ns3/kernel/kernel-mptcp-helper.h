@@ -16,49 +16,55 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Lets connections of KernelMptcpSocketFactory (and of programs that ask for MPTCP) use
+ * @brief Makes MPTCP connections (of KernelMptcpSocketFactory, and of programs that use MPTCP) use
  * several devices of nodes of KernelStackHelper, as "ip mptcp" does on a machine.
  *
- * The smallest use: the server announces its second address, the client may use it:
+ * A minimal example, in which the server announces its second address and the client may use that
+ * address:
  * @code
  * KernelMptcpHelper::SetLimits(NodeContainer(client, server));
  * KernelMptcpHelper::AddEndpoint(serverDevice, KernelMptcpHelper::SIGNAL);
  * @endcode
  * All functions may be called before and during the simulation; devices must have their addresses
- * at the call, or get them before the simulation starts. Wrong usage throws viaduct::UsageError.
+ * at the call, or get the addresses before the simulation starts. Wrong usage throws
+ * viaduct::UsageError.
  */
 class KernelMptcpHelper
 {
   public:
-    /** The purpose of an endpoint (RFC 8684; linux/mptcp.h). Flags may be combined. */
+    /** Flags that describe the purpose of an endpoint (RFC 8684; linux/mptcp.h); may be
+     * combined. */
     enum Flag : uint32_t
     {
-        SIGNAL = 1,  //!< the address is announced to the peer, which may connect to it
-        SUBFLOW = 2, //!< subflows are created from the address to the peer's first one
-        BACKUP = 4,  //!< the address is used when all addresses without this flag are lost
-        FULLMESH = 8 //!< with SUBFLOW: subflows to every address of the peer
+        SIGNAL = 1,  //!< announce the address to the peer, which may connect to the address
+        SUBFLOW = 2, //!< create subflows from the address to the peer's first address
+        BACKUP = 4,  //!< use the address when all addresses without this flag are lost
+        FULLMESH = 8 //!< with SUBFLOW: create subflows to every address of the peer
     };
 
-    /** Sets the limits of the nodes' connections; the kernel's defaults, 2 and 0, do not let them
-     * use the addresses that the peer announces.
+    /** Sets the limits of the nodes' MPTCP connections. With the kernel's defaults (2 subflows and
+     * 0 addresses), connections do not use the addresses that the peer announces.
      * @param nodes the nodes
-     * @param subflows the number of subflows of a connection in addition to its first, at most 8
-     * @param addresses the number of addresses announced by the peer that are used, at most 8
+     * @param subflows the maximum number of subflows of a connection in addition to its first
+     * subflow; at most 8
+     * @param addresses the maximum number of addresses announced by the peer that a connection
+     * uses; at most 8
      */
     static void SetLimits(const NodeContainer& nodes,
                           uint32_t subflows = 8,
                           uint32_t addresses = 8);
     /**
-     * Makes the addresses of a device endpoints.
+     * Makes the addresses of a device endpoints of MPTCP.
      * @param device a device of a kernel node
      * @param flags a combination of Flag
      */
     static void AddEndpoint(Ptr<NetDevice> device, uint32_t flags);
-    /** Sends packets whose source is an address of a device through that device, whatever the
-     * destination's route is: otherwise a subflow from a second address may leave through the first
-     * device. This also helps other protocols with several addresses (SCTP).
+    /** Makes a node send packets whose source is an address of a device through that device, not
+     * through the device of the destination's route: otherwise a subflow from a second address may
+     * leave through the first device. Such routes also help other protocols with several addresses
+     * (SCTP).
      * @param device a device of a kernel node
-     * @param gateway an Ipv4Address or Ipv6Address on the device's link that leads to all other
+     * @param gateway an Ipv4Address or Ipv6Address on the device's link, the gateway to all other
      * networks; an empty Address: no gateway
      */
     static void AddSourceRoute(Ptr<NetDevice> device, const Address& gateway = Address());

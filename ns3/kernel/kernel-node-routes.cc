@@ -37,7 +37,8 @@ KernelNodeRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
     }
     for (const Route& route : changes.removed)
     {
-        // A failure is ignored: the kernel has removed the routes over an interface that went down.
+        // A failure to remove a route is ignored: the kernel itself removes routes over an
+        // interface that goes down.
         m_agent.RemoveRoute(m_node, ToKernel(route), [](const auto&) {});
     }
 }
@@ -51,7 +52,7 @@ KernelNodeRoutes::AddRules(const Route& route)
         return;
     }
     m_agent.AddRule(m_node, IpPrefix{{family, {}}, 0}, viaduct::fib::kPreferredTable);
-    if (family == Family::kIpv6) // a default route would move fe80::/10 off its links
+    if (family == Family::kIpv6) // otherwise a preferred default route would apply to fe80::/10
     {
         m_agent.AddRule(m_node, IpPrefix::Parse("fe80::/10"), RT_TABLE_MAIN);
     }

@@ -18,8 +18,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The data plane of one node in a guest's kernel. The guest's agent performs requests later; a
- * failure ends the run (AgentClient::SetFailureHandler()).
+ * Passes the routes of one node to the node's namespace in a guest's kernel. The guest's agent
+ * performs the requests later; a failure ends the run (AgentClient::SetFailureHandler()).
  */
 class KernelNodeRoutes final : public viaduct::fib::RouteSink
 {
@@ -27,7 +27,7 @@ class KernelNodeRoutes final : public viaduct::fib::RouteSink
     /**
      * @param agent the guest's agent; must outlive this object
      * @param node the node's number in the guest
-     * @param ifindexes the indexes of the node's interfaces, by name
+     * @param ifindexes the kernel's indexes of the node's interfaces, by the interfaces' names
      */
     KernelNodeRoutes(viaduct::guest::AgentClient& agent,
                      uint32_t node,

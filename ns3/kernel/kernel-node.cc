@@ -37,9 +37,9 @@ NS_OBJECT_ENSURE_REGISTERED(KernelNode);
 namespace
 {
 
-constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
+constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< table of the first device's source routes
 
-/** @return whether a layer forwards the packets that arrive by a device */
+/** @return whether an IP layer forwards the packets that arrive on a device */
 template <class Layer>
 bool
 ForwardsFrom(Ptr<Layer> ip, Ptr<NetDevice> device)
@@ -98,9 +98,10 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     auto state = CreateObject<KernelState>();
     state->Install(m_sockets);
     node->AggregateObject(state);
-    // The kernel parameters that a namespace does not inherit from the guest's (KernelGuest).
+    // Kernel parameters of the node's namespace that the namespace does not inherit from the
+    // guest's initial namespace (KernelGuest).
     m_sysctls = {{"net.ipv4.ping_group_range", "0 2147483647"},
-                 {"net.ipv4.igmp_max_memberships", "65536"}}; // ns-3 has no limit of groups
+                 {"net.ipv4.igmp_max_memberships", "65536"}}; // ns-3's stack has no such limit
 }
 
 void
@@ -240,7 +241,8 @@ KernelNode::WriteSysctl(const std::string& name, const std::string& value)
     Agent().WriteSysctl(m_number, name, value);
 }
 
-// Boots at the initialization of the node's first object, because later ones open sockets.
+// Boots the kernels when the first object of the node is initialized, because objects that are
+// initialized later open sockets.
 void
 KernelNode::DoInitialize()
 {
@@ -258,7 +260,7 @@ KernelNode::Prepare()
     ipv4->GetAttribute("IpForward", forwards4);
     ipv6->GetAttribute("IpForward", forwards6);
     m_forwards6 = forwards6.Get();
-    // New namespaces forward IPv4, not IPv6 (KernelGuest).
+    // New namespaces forward IPv4 by default, not IPv6 (KernelGuest::Enter()).
     if (!forwards4.Get())
     {
         WriteSysctl("net.ipv4.ip_forward", "0");
@@ -271,7 +273,7 @@ KernelNode::Prepare()
     {
         WriteSysctl(name, value);
     }
-    m_ports.reserve(m_node->GetNDevices()); // AddPort() keeps references
+    m_ports.reserve(m_node->GetNDevices()); // AddPort() keeps references to elements
     for (uint32_t i = 0; i < m_node->GetNDevices(); ++i)
     {
         Ptr<NetDevice> device = m_node->GetDevice(i);
@@ -297,7 +299,7 @@ KernelNode::Prepare()
 void
 KernelNode::AddLoopbacks(Ptr<NetDevice> device)
 {
-    constexpr int LOOPBACK_IFINDEX = 1; // index in every namespace (net/flow.h)
+    constexpr int LOOPBACK_IFINDEX = 1; // index of "lo" in every namespace (net/flow.h)
     for (const IpPrefix& address : AddressesOf(device))
     {
         if (!viaduct::wire::IsLoopback(address.address))
@@ -375,7 +377,9 @@ KernelNode::Configure(Port& port)
     m_guest->StartNodes();
 }
 
-// A protocol that finds routes on demand finds its neighbours, too, and may reach one by a detour.
+// Adds an address to the kernel; with a protocol that finds routes on demand, without the route to
+// the connected network: such a protocol finds routes to neighbours, too, which may lead over other
+// nodes.
 void
 KernelNode::AddAddress(const Port& port, const IpPrefix& address)
 {
@@ -421,7 +425,7 @@ KernelNode::Find(Ptr<NetDevice> device)
 {
     const auto found = std::find_if(
         m_ports.begin(), m_ports.end(), [&](const Port& port) { return port.device == device; });
-    // Before the kernel has the device, Configure() will find all settings.
+    // Until the kernel has the device, changes need no work: Configure() will read all settings.
     return found != m_ports.end() && found->ifindex != 0 ? &*found : nullptr;
 }
 
@@ -460,8 +464,9 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
     }
 }
 
-// A forwarding setting that SetForwarding() has not chosen is left to the attribute IpForward and
-// the user's sysctls.
+// Writes the forwarding setting of the device to the kernel. Without a call of SetForwarding() for
+// an address family, the attribute IpForward and the user's kernel parameters determine the
+// setting.
 void
 KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
 {
@@ -472,7 +477,7 @@ KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
     }
 }
 
-// IPv4 forwarding is a setting of each interface.
+// Writes the setting for IPv4 of the interface, as IPv4 forwarding is a setting of each interface.
 void
 KernelNode::WriteForwarding(const Port& port)
 {
@@ -480,16 +485,17 @@ KernelNode::WriteForwarding(const Port& port)
     WriteSysctl("net.ipv4.conf." + port.name + ".forwarding", router ? "1" : "0");
 }
 
-// IPv6 forwarding depends only on the node's setting (net/ipv6/ip6_output.c, ip6_forward()); the
-// interface's setting determines whether it acts as a router or as a host, which accepts router
-// advertisements.
+// Writes the settings for IPv6. IPv6 forwarding depends only on the node's setting
+// (net/ipv6/ip6_output.c, ip6_forward()); an interface's setting determines whether the node acts
+// on the interface as a router or as a host, which accepts router advertisements.
 void
 KernelNode::WriteForwarding6(const Port& port)
 {
     const bool router = ForwardsFrom(m_node->GetObject<Ipv6>(), port.device);
     if (router && !std::exchange(m_forwards6, true))
     {
-        WriteSysctl("net.ipv6.conf.all.forwarding", "1"); // sets all interfaces' settings, too
+        // A write of conf.all.forwarding changes the settings of all interfaces, too.
+        WriteSysctl("net.ipv6.conf.all.forwarding", "1");
         for (const Port& other : m_ports)
         {
             if (other.ifindex != 0 && &other != &port)
@@ -524,10 +530,10 @@ KernelNode::StartRoutes()
     m_routes->SetNode(m_node, names);
     m_routes->SetSink(std::make_shared<KernelNodeRoutes>(Agent(), m_number, ifindexes));
     StartUpcalls();
-    // Routes that were set before the start are installed before sockets are opened; routes that
-    // protocols find are installed later.
+    // Passes the routes that exist before the start of the simulation to the kernel, before sockets
+    // are opened; routes that protocols find are passed later.
     m_routes->Update();
-    // Runs after the routing protocols' own initialization.
+    // The event runs after the initialization of the routing protocols.
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
         if (m_routes)
         {

@@ -29,8 +29,8 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief A node whose IP stack is a real kernel: keeps the kernel's interfaces, addresses and
- * routes equal to those of ns-3's objects on the node.
+ * @brief The kernel part of a node whose IP stack is a real kernel: keeps the kernel's interfaces,
+ * addresses and routes equal to the interfaces, addresses and routes of the node's ns-3 objects.
  */
 class KernelNode : public Object
 {
@@ -38,28 +38,28 @@ class KernelNode : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** Gives the node its stack. The IP layers must be aggregated to the node already.
+    /** Makes a guest the IP stack of a node. The IP layers must be aggregated to the node already.
      * @param node the node
-     * @param guest the kernel
+     * @param guest the guest whose kernel is the stack
      */
     void Install(Ptr<Node> node, Ptr<KernelGuest> guest);
-    /**
-     * @param name the name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
+    /** Sets a kernel parameter of the node.
+     * @param name the parameter's name, e.g. "net.ipv4.tcp_congestion_control"
      * @param value the parameter's value, set before the node's devices go up
      */
     void SetSysctl(const std::string& name, const std::string& value);
     /**
-     * Sets the interval of address requests. Kernels that all began at one instant repeat their
-     * requests at one instant too: senders that do not hear each other then lose all of them on a
-     * radio.
+     * Sets the interval of requests for a neighbour's address. Kernels that send their first
+     * requests at the same instant repeat them at the same instants: on a radio channel, senders
+     * that do not receive each other would lose all requests.
      * @param device a device of the node
-     * @param interval between two requests for a neighbour's address (ARP and neighbour
+     * @param interval the time between two requests for a neighbour's address (ARP and neighbour
      * solicitation; retrans_time_ms of the device), in whole milliseconds
      */
     void SetRequestInterval(Ptr<NetDevice> device, Time interval);
     /**
      * Writes a capture file for each of the node's devices.
-     * @param prefix the files are PREFIX-NODE-DEVICE.pcap
+     * @param prefix the prefix of the files, which are PREFIX-NODE-DEVICE.pcap
      */
     void EnablePcap(const std::string& prefix)
     {
@@ -67,29 +67,33 @@ class KernelNode : public Object
     }
 
     /** Registers the addresses of a device as endpoints of MPTCP (RFC 8684 section 3.4).
-     * @param device a device of the node; addresses it gets later are not endpoints
-     * @param flags MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
+     * @param device a device of the node; addresses that the device gets later are not endpoints
+     * @param flags a combination of the flags MPTCP_PM_ADDR_FLAG_... of linux/mptcp.h
      */
     void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
-    /**
-     * @param subflows the number of subflows of a connection in addition to its first, at most 8
-     * @param addresses the number of addresses announced by the peer that are used, at most 8
+    /** Sets the limits of the node's MPTCP connections.
+     * @param subflows the maximum number of subflows of a connection in addition to its first
+     * subflow; at most 8
+     * @param addresses the maximum number of addresses announced by the peer that a connection
+     * uses; at most 8
      */
     void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
-    /** Sends packets whose source is an address of a device through that device (ip rule, table
-     * 1000 and up).
-     * @param device a device of the node; addresses it gets later have no such rule
-     * @param gateway leads to destinations beyond the device's networks; none: they are unreachable
+    /** Makes the node send packets whose source is an address of a device through that device (with
+     * ip rules and the routing tables from 1000 on).
+     * @param device a device of the node; addresses that the device gets later have no such rule
+     * @param gateway the gateway to destinations beyond the device's networks; none: such
+     * destinations have no route through the device
      */
     void AddSourceRoute(Ptr<NetDevice> device,
                         const std::optional<viaduct::wire::IpAddress>& gateway);
 
     /** Adds the node's devices to the guest; called before the boot. */
     void Prepare();
-    /** @return whether the kernel has all of the node's devices */
+    /** @return whether the kernel has all devices of the node */
     bool IsConfigured() const;
     /**
-     * Passes the node's routes to the kernel, now and when they change; called once IsConfigured().
+     * Passes the node's routes to the kernel, at the call and when routes change. Called when
+     * IsConfigured() returns true.
      */
     void StartRoutes();
 
@@ -100,8 +104,8 @@ class KernelNode : public Object
     }
 
     /**
-     * @return the port that passes up the node's packets without a route; null if no protocol may
-     * find routes on demand
+     * @return the port through which the node's routing protocols receive packets for which the
+     * kernel has no route; null if none of the protocols may find routes on demand
      */
     Ptr<UpcallPort> GetUpcalls() const
     {
@@ -116,7 +120,7 @@ class KernelNode : public Object
 
     /**
      * @param device a device of the node
-     * @return the bridge that carries its frames; null before the start of the simulation
+     * @return the bridge that carries the device's frames; null before the start of the simulation
      */
     Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
 
@@ -127,8 +131,8 @@ class KernelNode : public Object
     std::string GetInterface(Ptr<NetDevice> device) const;
 
     /**
-     * @name Changes that KernelIpv4 and KernelIpv6 report; at the boot the node reads the state
-     * itself @{
+     * @name Change reports of KernelIpv4 and KernelIpv6; at the boot KernelNode itself reads the
+     * state of the node's IP layers @{
      */
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
@@ -147,16 +151,16 @@ class KernelNode : public Object
     {
         Ptr<NetDevice> device;          //!< the ns-3 device
         Ptr<KernelDeviceBridge> bridge; //!< carries frames between ns-3 and the kernel
-        std::string name;               //!< name in the kernel
-        int ifindex{0};                 //!< index in the kernel; 0 until it is known
-        uint32_t mtu{0};                //!< initial MTU in the kernel
+        std::string name;               //!< device's name in the kernel
+        int ifindex{0};                 //!< device's index in the kernel; 0: not known yet
+        uint32_t mtu{0};                //!< device's initial MTU in the kernel
     };
 
-    /** Work for a device that must wait until the kernel has the device and its addresses. */
+    /** Work for a device that is done when the kernel has the device and its addresses. */
     struct Later
     {
         Ptr<NetDevice> device;                 //!< the ns-3 device
-        std::function<void(const Port&)> work; //!< called with the device's port
+        std::function<void(const Port&)> work; //!< function, called with the port of `device`
     };
 
     void WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work);
@@ -181,18 +185,19 @@ class KernelNode : public Object
     Ptr<KernelGuest> m_guest;                     //!< the node's guest
     Ptr<KernelSocketStack> m_sockets;             //!< the node's sockets
     Ptr<RouteSource> m_routes;                    //!< copies the node's routes to the kernel
-    Ptr<KernelUpcalls> m_upcalls;                 //!< passes packets without a route up
+    Ptr<KernelUpcalls> m_upcalls;                 //!< handles packets without a route
     std::set<viaduct::wire::Family> m_onDemand;   //!< families with routes found on demand
-    uint32_t m_number{0};                         //!< number in the guest
-    std::string m_name;                           //!< name in the guest
-    std::map<std::string, std::string> m_sysctls; //!< the user's kernel parameters
+    uint32_t m_number{0};                         //!< node's number in the guest
+    std::string m_name;                           //!< node's name in the guest
+    std::map<std::string, std::string> m_sysctls; //!< values of kernel parameters, by name
     bool m_forwards6{false};                      //!< whether the kernel forwards IPv6
     bool m_forwardingChosen{false};               //!< whether SetForwarding() was called for IPv4
     bool m_forwardingChosen6{false};              //!< whether SetForwarding() was called for IPv6
-    std::string m_pcapPrefix;                     //!< empty: no captures
+    std::string m_pcapPrefix;                     //!< prefix of capture files; empty: no files
     std::vector<Port> m_ports;                    //!< the node's devices
-    std::vector<Later> m_later;                   //!< waiting work, in this order
-    /** The gateways of AddSourceRoute(): the kernel drops their routes when a device goes down. */
+    std::vector<Later> m_later;                   //!< waiting work, oldest first
+    /** The gateways of AddSourceRoute(), by device, to add the source routes again: the kernel
+     * removes the routes when the device goes down. */
     std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
 };
 

@@ -38,12 +38,13 @@ using viaduct::MonotonicClock;
 namespace
 {
 
-// Steps of virtual time. A key press at a prompt takes the first: enough for the shell to echo it,
-// as computing takes no time. While a program runs the steps grow, so that short commands advance
-// the clock little and long ones have little overhead.
+// Steps of virtual time between two polls of the shells. A key press at a prompt advances virtual
+// time by FIRST_STEP, which suffices for the shell to echo the key, as computing takes no virtual
+// time. While a program runs, the steps grow up to MAX_STEP, so that short commands advance the
+// clock little and long commands have little overhead.
 const Time FIRST_STEP = MicroSeconds(100);
 const Time MAX_STEP = MilliSeconds(5);
-// A simulation with a larger lag behind the wall clock does not catch up.
+// Maximum lag behind the wall clock: a simulation with a larger lag does not catch up.
 constexpr Duration MAX_LAG = Duration::Milliseconds(100);
 
 } // namespace
@@ -122,8 +123,8 @@ KernelShell::Nodes()
     return nodes;
 }
 
-// Returns the links: devices on one channel are joined, in the order of the nodes and their
-// devices.
+// Returns the links between kernel nodes: a link for each channel, with the interfaces of the
+// devices on the channel, in the order of the nodes and their devices.
 std::vector<viaduct::guest::PausedLink>
 KernelShell::Links()
 {
@@ -200,7 +201,8 @@ KernelShell::Pause()
                   << (names.size() > 1 ? " ... " + names.back() : "") << "), viaduct kernel resume"
                   << std::endl;
     }
-    // Runs after the events that are due at this instant: at the simulation's start, the boot.
+    // Turn() runs after the events that are due at this instant: at the simulation's start, after
+    // the boot.
     Simulator::ScheduleNow(&KernelShell::Turn, this);
 }
 
@@ -213,7 +215,7 @@ KernelShell::Resume()
     }
 }
 
-// Virtual time stands still in this function; it advances with the steps between two turns.
+// Serves the shells. Virtual time does not advance in this function, but between two of its calls.
 void
 KernelShell::Turn()
 {
@@ -222,7 +224,7 @@ KernelShell::Turn()
         ServeWatched();
         if (Simulator::IsFinished())
         {
-            return; // the handler has stopped the simulation
+            return; // m_readable has stopped the simulation
         }
         if (m_server->Serve())
         {
@@ -269,7 +271,8 @@ KernelShell::End()
     }
 }
 
-// Waits until there is work (returns true) or the wall clock has reached `deadline`.
+// Waits until a descriptor is readable (returns true) or the wall clock has reached `deadline`
+// (returns false).
 bool
 KernelShell::Wait(Instant deadline) const
 {
@@ -287,7 +290,8 @@ KernelShell::Wait(Instant deadline) const
     }
 }
 
-// Returns true if there is work, false if the wall clock has reached the simulation's time.
+// Waits until a descriptor is readable (returns true) or the wall clock has reached the
+// simulation's time (returns false).
 bool
 KernelShell::WaitForPace()
 {

@@ -22,19 +22,19 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief Pauses a simulation, so that `viaduct kernel shell NODE` opens shells on its kernel nodes,
- * and further clients look at it.
+ * @brief Pauses a simulation, so that `viaduct kernel shell NODE` can open shells on the kernel
+ * nodes, and further clients can inspect the simulation.
  *
  * @code
  *   KernelShell::PauseAt(Seconds(5));
  *   Simulator::Run();
  * @endcode
  *
- * At that instant the simulation stops and waits, with its process, for `viaduct kernel shell` and
- * `viaduct kernel resume` (or Resume()). Virtual time stands still while every shell waits at its
- * prompt, so that the state under inspection does not change. While a command runs, the whole
- * simulation continues at the pace of the wall clock, or slower if it cannot keep up, so that
- * `sleep 1` takes a second. When the simulation ends meanwhile, the shells end with it.
+ * At the instant of PauseAt() the simulation stops and its process waits for `viaduct kernel shell`
+ * and `viaduct kernel resume` (or Resume()). Virtual time does not advance while every shell waits
+ * at its prompt, so that the inspected state does not change. While a command runs in a shell, the
+ * complete simulation continues at the pace of the wall clock, or slower if it cannot keep up, so
+ * that `sleep 1` takes a second. If the simulation ends while shells are open, the shells end, too.
  */
 class KernelShell : public Object
 {
@@ -48,11 +48,11 @@ class KernelShell : public Object
      */
     static Ptr<KernelShell> Get();
     /** Pauses the simulation at an instant. May be called several times.
-     * @param at the virtual time, not before the present time
+     * @param at the virtual time of the pause, not before the present time
      */
     static void PauseAt(const Time& at);
 
-    /** Pauses after the event that calls this function. Returns at once. */
+    /** Pauses the simulation after the event that calls this function. Returns immediately. */
     void Pause();
     /** Continues the simulation.
      * @throw viaduct::UsageError while shells are open
@@ -64,17 +64,17 @@ class KernelShell : public Object
         return m_server != nullptr;
     }
 
-    /** The description of all nodes that a simulation reports, also those without a kernel. */
+    /** The description of a simulation for clients, with all nodes, also nodes without a kernel. */
     struct View
     {
         std::vector<std::string> nodes;                //!< the nodes' names
         std::vector<viaduct::guest::PausedLink> links; //!< the links between the nodes
-        viaduct::guest::ShellServer::Answer answer;    //!< answers clients' queries about them
+        viaduct::guest::ShellServer::Answer answer;    //!< answers clients' queries about nodes
     };
 
-    /**
-     * @param view called at each pause; without it a simulation reports only its kernel nodes, and
-     * must have one to be paused
+    /** Sets the function that describes the simulation for clients. Without the function, a
+     * simulation reports only its kernel nodes, and must have a kernel node to be paused.
+     * @param view the function, called at each pause
      */
     void SetView(std::function<View()> view)
     {
@@ -84,16 +84,18 @@ class KernelShell : public Object
     /** @return the names of the nodes that have a kernel, for `viaduct kernel shell` */
     static std::vector<std::string> GetNodeNames();
 
-    /** Called at a pause and at its end. */
+    /** A function that is called at a pause, at the end of a pause, or for a readable
+     * descriptor. */
     using Handler = std::function<void()>;
-    /**
+    /** Sets the handlers of pauses.
      * @param paused called at a pause, instead of printing instructions on standard error
      * @param resumed called when the simulation continues
      */
     void SetHandlers(Handler paused, Handler resumed);
     /** Adds a descriptor that the paused simulation watches.
-     * @param fd a descriptor, not owned
-     * @param readable called when it is readable; may call Resume() or Simulator::Stop()
+     * @param fd the descriptor, not owned
+     * @param readable called when the descriptor is readable; may call Resume() or
+     * Simulator::Stop()
      */
     void Watch(int fd, Handler readable);
 
@@ -113,16 +115,17 @@ class KernelShell : public Object
     std::string m_name;                                    //!< attribute Name
     Handler m_paused;                                      //!< called at a pause
     Handler m_resumed;                                     //!< called at the end of a pause
-    std::function<View()> m_view;                          //!< empty: only kernels are reported
-    int m_watched{-1};                                     //!< watched in addition to the shells
+    std::function<View()> m_view;                          //!< function of SetView(), or empty
+    int m_watched{-1};                                     //!< descriptor of Watch(); -1: none
     Handler m_readable;                                    //!< called when m_watched is readable
-    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< present while paused
-    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< present while paused
-    //! Kept between pauses, because each guest must have a single client that numbers its programs.
+    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< record of the pause, or null
+    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< serves shells; null: no pause
+    //! The clients for the guests' programs, kept between pauses, because each guest must have a
+    //! single client, which numbers the guest's programs.
     std::set<std::shared_ptr<viaduct::guest::ProgramClient>> m_clients;
-    bool m_settled{false};         //!< whether no event is left at this instant
+    bool m_settled{false};         //!< whether all events of the present time have run
     bool m_running{false};         //!< whether virtual time advances, because a program runs
-    Time m_step;                   //!< virtual time until the next poll
+    Time m_step;                   //!< virtual time until the next Turn()
     Time m_anchor;                 //!< virtual time when the programs began to run
     viaduct::Instant m_wallAnchor; //!< wall-clock time when the programs began to run
 };

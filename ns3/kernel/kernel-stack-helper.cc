@@ -27,7 +27,7 @@ namespace ns3
 namespace
 {
 
-constexpr uint32_t DEVICES_A_NODE = 4; // assumed when the number of guests is computed
+constexpr uint32_t DEVICES_A_NODE = 4; // devices per node, assumed to compute the number of guests
 
 } // namespace
 
@@ -64,7 +64,8 @@ KernelStackHelper::GuestsFor(uint32_t nodes, Ptr<KernelGuest> guest) const
     {
         return std::min(m_nGuests, nodes);
     }
-    // The links are not known yet.
+    // The number of guests is computed with an assumed number of devices, as the nodes' devices are
+    // not known yet.
     const uint32_t each = std::max(1U, guest->GetMaxDevices() / DEVICES_A_NODE);
     return (nodes + each - 1) / each;
 }
@@ -102,7 +103,8 @@ KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
             "node " + std::to_string(node->GetId()) +
             " has a stack already: use KernelStackHelper instead of InternetStackHelper");
     }
-    // Objects that Ipv4L3Protocol and Ipv6L3Protocol expect on the node. They carry no packets.
+    // Adds objects that Ipv4L3Protocol and Ipv6L3Protocol expect on the node; the objects carry no
+    // packets.
     node->AggregateObject(CreateObject<TrafficControlLayer>());
     auto arp = CreateObject<ArpL3Protocol>();
     node->AggregateObject(arp);

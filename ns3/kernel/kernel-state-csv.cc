@@ -24,7 +24,7 @@ namespace ns3
 namespace
 {
 
-constexpr size_t BLOCK = 64 * 1024;           // bytes of rows that are written at once
+constexpr size_t BLOCK = 64 * 1024;           // minimum bytes of rows that are written at once
 constexpr uint32_t NO_THRESHOLD = 0x7fffffff; // TCP_INFINITE_SSTHRESH of include/net/tcp.h
 
 const char* const TCP_HEADER =
@@ -39,7 +39,7 @@ const char* const QDISC_HEADER =
     "backlog_bytes,queued_packets";
 const char* const NSTAT_HEADER = "time_s,counter,value";
 
-/** Returns the virtual time in seconds, exactly. */
+/** Returns the virtual time in seconds, with nine decimals. */
 std::string
 NowText()
 {
@@ -47,7 +47,7 @@ NowText()
     return fmt::format("{}.{:09}", nanoseconds / 1000000000, nanoseconds % 1000000000);
 }
 
-/** Returns an endpoint as text: "10.0.0.1,5000". */
+/** Returns the IP address and port of an endpoint as two fields, for example "10.0.0.1,5000". */
 std::string
 EndpointText(const Address& address)
 {
@@ -69,7 +69,7 @@ EndpointText(const Address& address)
     return text.str();
 }
 
-/** Returns a handle as tc(8) writes it: "8001:", "1:10", "root". */
+/** Returns the handle of a queueing discipline in the format of tc(8): "8001:", "1:10", "root". */
 std::string
 HandleText(uint32_t handle)
 {
@@ -118,7 +118,7 @@ KernelStateCsv::File::Add(const std::string& row)
     }
     catch (const viaduct::Error& error)
     {
-        // A full disk loses the rows, not the simulation.
+        // The simulation continues without the rows, for example if the disk is full.
         m_failed = true;
         std::cerr << "error: " << error.what() << "; rows are missing from here on" << std::endl;
     }
@@ -240,7 +240,7 @@ KernelStateCsv::AddCounters(const KernelState::Counters& counters)
 {
     for (const auto& [name, value] : counters)
     {
-        int64_t& known = m_known[name]; // a new counter was 0
+        int64_t& known = m_known[name]; // 0 for a new counter
         if (known != value)
         {
             known = value;

@@ -14,43 +14,46 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Writes the state of a kernel node over time to files of comma-separated values: a row of
- * names with units, then a row for each socket, queueing discipline, or counter that has changed.
+ * @brief Writes the state of a kernel node over time to files of comma-separated values: first a
+ * row of column names with units, then, for each sample, a row for each socket, each queueing
+ * discipline, or each counter that has changed.
  *
  * Values that are not set yet (a threshold before the first loss, a pacing rate without pacing) are
- * empty. Rows are kept in memory in blocks, so that hundreds of nodes do not need as many open
- * files.
+ * empty. Rows are kept in memory in blocks, so that hundreds of nodes do not need hundreds of
+ * open files.
  */
 class KernelStateCsv
 {
   public:
     /**
      * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows, and adds
-     * rows to them from then on; throws viaduct::Error if one cannot be written.
-     * @param prefix the files' prefix
-     * @param state the node's state; kept alive by this object
+     * rows to the files from this call on. Throws viaduct::Error if a file cannot be written.
+     * @param prefix the prefix of the files' names
+     * @param state the node's state, to which this object holds a reference
      */
     KernelStateCsv(const std::string& prefix, Ptr<KernelState> state);
     /**
-     * Writes the rows that are still in memory; prints a message on standard error if that fails.
+     * Writes the rows that are still in memory; prints a message on standard error if writing
+     * fails.
      */
     ~KernelStateCsv();
     KernelStateCsv(const KernelStateCsv&) = delete;
     KernelStateCsv& operator=(const KernelStateCsv&) = delete;
 
-    /** Writes the rows that are still in memory. Throws viaduct::Error. */
+    /** Writes the rows that are still in memory. Throws viaduct::Error if a file cannot be
+     * written. */
     void Flush();
 
   private:
-    /** A file and the rows that wait for it. */
+    /** A file and the rows that are not written to the file yet. */
     class File
     {
       public:
-        /** @param name the file's name @param header the file's first row */
+        /** Creates the file. @param name the file's name @param header the file's first row */
         File(const std::string& name, const std::string& header);
-        /** @param row a row without its newline */
+        /** Adds a row. @param row the row without its newline */
         void Add(const std::string& row);
-        /** Writes the waiting rows. Throws viaduct::Error. */
+        /** Writes the rows that are not written yet. Throws viaduct::Error if writing fails. */
         void Flush();
 
       private:
@@ -64,10 +67,10 @@ class KernelStateCsv
     void AddCounters(const KernelState::Counters& counters);
 
     Ptr<KernelState> m_state;      //!< the source of the values
-    File m_tcp;                    //!< PREFIX-tcp.csv
-    File m_qdisc;                  //!< PREFIX-qdisc.csv
-    File m_nstat;                  //!< PREFIX-nstat.csv
-    KernelState::Counters m_known; //!< values last written
+    File m_tcp;                    //!< file PREFIX-tcp.csv
+    File m_qdisc;                  //!< file PREFIX-qdisc.csv
+    File m_nstat;                  //!< file PREFIX-nstat.csv
+    KernelState::Counters m_known; //!< counters as last written
 };
 
 } // namespace ns3

@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(KernelState);
 namespace
 {
 
-/** The states of include/net/tcp_states.h by their ss(8) names. */
+/** Returns the name that ss(8) gives to a state of include/net/tcp_states.h. */
 std::string
 StateName(uint8_t state)
 {
@@ -44,7 +44,7 @@ StateName(uint8_t state)
     return names[state < std::size(names) ? state : 0];
 }
 
-/** The names of enum tcp_ca_state of linux/tcp.h. */
+/** Returns the name of a congestion control state, enum tcp_ca_state of linux/tcp.h. */
 std::string
 CaStateName(uint8_t state)
 {
@@ -118,7 +118,7 @@ KernelState::SetInterval(Time interval)
 void
 KernelState::Start()
 {
-    // Cancel() would leave the event in the queue, and guests would be stopped for it.
+    // Simulator::Cancel() would leave the event in the queue, and guests would stop at its time.
     Simulator::Remove(m_event);
     m_event = EventId();
     if (m_stack && m_interval.IsStrictlyPositive())

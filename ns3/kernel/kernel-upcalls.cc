@@ -38,17 +38,18 @@ namespace
 {
 
 constexpr const char* DEVICE = "upcall0";
-constexpr int LOOPBACK = 1;              //!< ifindex of packets that the node itself has sent
-constexpr uint32_t FIRST_TABLE = 100000; //!< after the tables of KernelNode
-/** Several times shorter than the lifetimes that protocols give to routes in use. */
+constexpr int LOOPBACK = 1;              //!< ifindex of packets that the node itself sends
+constexpr uint32_t FIRST_TABLE = 100000; //!< first routing table; greater than KernelNode's
+/** The minimum time between two copies of packets of a flow, which is several times shorter than
+ * the lifetimes that routing protocols give to routes in use. */
 const Time COPY_INTERVAL = MilliSeconds(250);
 constexpr size_t MAX_FLOWS = 65536;
 
-constexpr uint8_t LOCAL = 0x06;   //!< the first byte of locally administered addresses
-constexpr uint8_t DEVICES = 0x75; //!< kind of the devices' addresses
-constexpr uint8_t ORIGINS = 0x76; //!< kind of the next hops' addresses
+constexpr uint8_t LOCAL = 0x06;   //!< first byte of the MAC addresses, locally administered
+constexpr uint8_t DEVICES = 0x75; //!< second byte of the MAC addresses of upcall devices
+constexpr uint8_t ORIGINS = 0x76; //!< second byte of the MAC addresses of next hops
 
-/** @return an address that contains a number */
+/** @return a MAC address that contains a kind and a number */
 MacAddress
 MacOfNumber(uint8_t kind, uint32_t number)
 {
@@ -60,13 +61,13 @@ MacOfNumber(uint8_t kind, uint32_t number)
              static_cast<uint8_t>(number)}};
 }
 
-/** @return the next hop on the device that stands for an origin */
+/** @return the address of the next hop on the upcall device that represents an origin of packets */
 IpAddress
 HopOf(Family family, uint32_t number)
 {
     if (family == Family::kIpv4)
     {
-        return IpAddress::FromIpv4(0xa9fe0000 + 1 + number); // 169.254.0.0/16, RFC 3927
+        return IpAddress::FromIpv4(0xa9fe0000 + 1 + number); // in 169.254.0.0/16, RFC 3927
     }
     IpAddress hop = IpAddress::Parse("fe80::");
     hop.bytes[14] = static_cast<uint8_t>((number + 1) >> 8);
@@ -74,13 +75,13 @@ HopOf(Family family, uint32_t number)
     return hop;
 }
 
-/** The MAC addresses of all nodes' devices by their IP addresses. */
+/** A table of the MAC addresses of all nodes' devices, by the devices' IP addresses. */
 class DeviceAddresses : public Object
 {
   public:
     /**
      * @param address an IP address of a node
-     * @return the address of the node's device; none if no node has it
+     * @return the MAC address of the node's device; std::nullopt if no node has the IP address
      */
     std::optional<MacAddress> Find(const IpAddress& address)
     {
@@ -117,11 +118,12 @@ class DeviceAddresses : public Object
         }
     }
 
-    std::map<IpAddress, MacAddress> m_known; //!< addresses as last read
-    Time m_read{Seconds(-1)};                //!< time of the last reading
+    std::map<IpAddress, MacAddress> m_known; //!< addresses as read at m_read
+    Time m_read{Seconds(-1)};                //!< time at which m_known was filled
 };
 
-/** @return the addresses of a unicast packet whose route a protocol may look for; else none */
+/** @return the source and destination of a unicast packet for which a protocol may find a route;
+ * std::nullopt for other packets */
 std::optional<std::pair<IpAddress, IpAddress>>
 RoutedAddresses(uint16_t type, std::span<const std::byte> packet)
 {
@@ -136,7 +138,8 @@ RoutedAddresses(uint16_t type, std::span<const std::byte> packet)
     if (type == wire::ether_type::kIpv6)
     {
         const auto header = wire::Ipv6Header::Parse(packet);
-        constexpr uint8_t ONE_LINK = 255; // neighbour discovery uses no route, RFC 4861 section 4
+        // Hop limit of neighbour discovery messages, which use no route, RFC 4861 section 4.
+        constexpr uint8_t ONE_LINK = 255;
         if (header && !header->destination.IsMulticast() &&
             !wire::IsLinkLocal(header->destination) &&
             !(header->hop_limit == ONE_LINK && header->next_header == wire::ip_protocol::kIcmpv6))
@@ -149,7 +152,7 @@ RoutedAddresses(uint16_t type, std::span<const std::byte> packet)
 
 } // namespace
 
-/** The node's kernel, for its packets without a route. */
+/** The functions of the node's kernel that UpcallPort uses for packets without a route. */
 class KernelUpcalls::Kernel : public UpcallPort::Kernel
 {
   public:
@@ -183,7 +186,7 @@ class KernelUpcalls::Kernel : public UpcallPort::Kernel
         return PerSimulation<DeviceAddresses>::Get()->Find(address);
     }
 
-    // Does nothing: in virtual time a route is present before the next packet.
+    // Holds no packets: in virtual time the kernel has a new route before the next packet.
     void Hold(const std::vector<UpcallPort::Neighbour>&, bool) override
     {
     }
@@ -255,13 +258,15 @@ KernelUpcalls::Start(const std::vector<Interface>& interfaces)
     const std::string settings = std::string("net.ipv6.conf.") + DEVICE;
     if (families.contains(Family::kIpv6))
     {
-        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1"); // the device has no address
+        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1"); // no link-local address
     }
     else
     {
         agent.WriteSysctl(m_number, settings + ".disable_ipv6", "1");
     }
-    uint32_t mtu = std::numeric_limits<uint16_t>::max(); // packets passed up fit every interface
+    // The MTU of the upcall device is the minimum MTU of the interfaces, so that packets passed up
+    // fit every interface.
+    uint32_t mtu = std::numeric_limits<uint16_t>::max();
     for (const Interface& each : interfaces)
     {
         mtu = std::min<uint32_t>(mtu, each.device->GetMtu());
@@ -309,7 +314,8 @@ KernelUpcalls::IsOwn(const IpAddress& address) const
                                                  wireconversion::ToIpv6(address)) >= 0;
 }
 
-// Handles a packet that arrives, and one that the node itself sends, once per flow and interval.
+// Passes a copy of a packet that has arrived, or that the node itself sends, to the port, at most
+// once per flow and COPY_INTERVAL.
 void
 KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
 {
@@ -334,7 +340,8 @@ KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
     GiveUp(isSent ? 0 : ifindex, true, packet);
 }
 
-// Runs in an event of the node: the frame may have arrived in an event of another node.
+// Passes a packet to the port in an event of this node, as the call may be in an event of another
+// node.
 void
 KernelUpcalls::GiveUp(int ifindex, bool isCopy, std::span<const std::byte> packet)
 {

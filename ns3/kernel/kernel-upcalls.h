@@ -32,24 +32,25 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Passes up the packets for which a node's kernel in virtual time has no route.
+ * Passes packets to a node's routing protocols if the node's kernel, in virtual time, has no route
+ * for the packets.
  *
- * The kernel has an additional device, which leads to this object. After the rules that find routes
- * there is one rule for each interface by which a packet may have arrived: the default route of the
- * rule's table has a separate next hop on that device, whose MAC address identifies the interface.
- * So the kernel itself reports the origin. Routes in use are observed at the bridges of the node's
- * other devices.
+ * The kernel has an additional device, the upcall device, whose frames are sent to this object.
+ * After the rules that find routes, the kernel has a rule for each interface on which a packet may
+ * have arrived: the default route of the rule's table has a separate next hop on the upcall device,
+ * whose MAC address identifies the interface. So the kernel itself reports the origin of a packet.
+ * Routes in use are observed at the bridges of the node's other devices.
  */
 class KernelUpcalls : public Object
 {
   public:
-    /** A device of the node. */
+    /** A device of the node, except the upcall device. */
     struct Interface
     {
         Ptr<NetDevice> device;          //!< the ns-3 device
-        Ptr<KernelDeviceBridge> bridge; //!< carries its frames
-        std::string name;               //!< name in the kernel
-        int ifindex;                    //!< index in the kernel
+        Ptr<KernelDeviceBridge> bridge; //!< carries frames of the device
+        std::string name;               //!< device's name in the kernel
+        int ifindex;                    //!< device's index in the kernel
     };
 
     /** @return the object TypeId */
@@ -57,35 +58,36 @@ class KernelUpcalls : public Object
 
     /**
      * @param node a node that has its routing protocols
-     * @return the versions of IP for which one of them finds routes on demand, or may do so
+     * @return the IP versions for which a routing protocol of the node finds, or may find, routes
+     * on demand
      */
     static std::set<viaduct::wire::Family> FamiliesOf(Ptr<Node> node);
 
     /**
-     * Adds the device, while the guest is being prepared.
-     * @param node the node whose packets are passed up
+     * Adds the upcall device to the guest, while the guest is being prepared.
+     * @param node the node whose packets without a route are passed to its protocols
      * @param guest the node's kernel
      * @param number the node's number in the guest
-     * @param configured called when the kernel has the device
+     * @param configured called when the kernel has the upcall device
      */
     void Prepare(Ptr<Node> node,
                  Ptr<KernelGuest> guest,
                  uint32_t number,
                  std::function<void()> configured);
 
-    /** @return whether the kernel has the device */
+    /** @return whether the kernel has the upcall device */
     bool IsConfigured() const
     {
         return m_ifindex != 0;
     }
 
     /**
-     * Begins to pass up packets without a route.
-     * @param interfaces all interfaces of the node
+     * Begins to pass packets without a route to the routing protocols.
+     * @param interfaces all devices of the node except the upcall device
      */
     void Start(const std::vector<Interface>& interfaces);
 
-    /** @return the port that passes the packets to the protocols */
+    /** @return the port that passes packets to the routing protocols */
     Ptr<UpcallPort> GetPort() const
     {
         return m_port;
@@ -96,8 +98,8 @@ class KernelUpcalls : public Object
 
   private:
     class Kernel;
-    /** The place at which a flow was seen: its interface, whether the node sent it, its addresses.
-     */
+    /** A flow of packets at an interface: the interface's index, whether the node sent the packets,
+     * their source, their destination. */
     using Flow = std::tuple<int, bool, viaduct::wire::IpAddress, viaduct::wire::IpAddress>;
 
     void AddOrigin(const std::set<viaduct::wire::Family>& families, int origin, uint32_t number);
@@ -105,12 +107,12 @@ class KernelUpcalls : public Object
     bool IsOwn(const viaduct::wire::IpAddress& address) const;
     void GiveUp(int ifindex, bool isCopy, std::span<const std::byte> packet);
 
-    Ptr<Node> m_node;              //!< node whose packets are passed up
+    Ptr<Node> m_node;              //!< node of the packets
     Ptr<KernelGuest> m_guest;      //!< the node's kernel
     uint32_t m_number{0};          //!< the node's number in the guest
-    int m_ifindex{0};              //!< the device's index; 0 until it is known
-    Ptr<UpcallPort> m_port;        //!< passes packets to the protocols
-    std::map<Flow, Time> m_copied; //!< time at which a packet of the flow was copied last
+    int m_ifindex{0};              //!< index of the upcall device; 0: not known yet
+    Ptr<UpcallPort> m_port;        //!< passes packets to the routing protocols
+    std::map<Flow, Time> m_copied; //!< time of the last copy, by flow
 };
 
 } // namespace ns3

@@ -31,7 +31,7 @@ namespace
 
 using Sysctls = std::map<std::string, std::string>;
 
-/** The neighbours of a node, destroyed with the node. */
+/** The address resolution of a node, which is aggregated to the node and disposed with it. */
 class AddressResolution : public Object
 {
   public:
@@ -43,10 +43,11 @@ class AddressResolution : public Object
         return tid;
     }
 
-    Ptr<ArpNeighbours> m_arp;                  //!< IPv4 neighbours; null: none
-    std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< IPv6 neighbours, by interface
-    bool m_onRadio{false};                     //!< argument of all calls so far
-    Sysctls m_sysctls;                         //!< argument of the last call that had any
+    /** IPv4 neighbours; null: the node does not resolve IPv4 addresses as Linux does. */
+    Ptr<ArpNeighbours> m_arp;
+    std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< IPv6 neighbours, one object for each interface
+    bool m_onRadio{false}; //!< whether any call of ResolveAddressesAsKernelsDo() had onRadio set
+    Sysctls m_sysctls; //!< sysctls of the last call of ResolveAddressesAsKernelsDo() that had any
 
   protected:
     void DoDispose() override
@@ -86,7 +87,7 @@ HasUserDefaults(const std::vector<std::string>& attributes)
     return std::any_of(attributes.begin(), attributes.end(), HasUserDefault<T>);
 }
 
-/** @return a queue's limit set by the user */
+/** @return the limit of a queue that the user has set by Config::SetDefault(); nothing: not set */
 template <class T>
 std::optional<uint32_t>
 GetUsersLimit(const std::string& attribute)
@@ -100,7 +101,8 @@ GetUsersLimit(const std::string& attribute)
     return static_cast<uint32_t>(value.Get());
 }
 
-/** Sets a limit to a kernel's setting of neighbours, if there is one that is a number. */
+/** Sets a limit to the value of a kernel's neighbour setting of an interface, if the setting is
+ * given and is a number; a setting of the interface overrides that of "default". */
 void
 SetBySysctl(const Sysctls& sysctls,
             bool isIpv6,
@@ -121,15 +123,17 @@ SetBySysctl(const Sysctls& sysctls,
 }
 
 /**
- * @return the limits of an interface: the time for which a neighbour is reachable is random in
- * Linux (neigh_rand_reach_time()), and here by the seed
+ * @return the timers and limits of an interface. The time for which a neighbour is reachable is
+ * random, as in Linux (neigh_rand_reach_time()), and depends on the seed
  */
 NeighbourLimits
 LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolution& resolution)
 {
-    constexpr double LEAST = 0.5; // factor of the base, which is 30 s unless set
+    // Minimum factor of the base of the reachable time, which is 30 s by default.
+    constexpr double LEAST = 0.5;
     constexpr double MOST = 1.5;
-    constexpr int64_t STREAMS = int64_t{0x6e656967} << 31; // far from streams that users assign
+    // First random stream; far from the streams that users assign.
+    constexpr int64_t STREAMS = int64_t{0x6e656967} << 31;
     constexpr int64_t INTERFACES = 1024;
     const int64_t stream =
         STREAMS + 2 * (node->GetId() * INTERFACES + interface % INTERFACES) + (isIpv6 ? 1 : 0);
@@ -140,7 +144,8 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
         SetBySysctl(resolution.m_sysctls, isIpv6, interface, name, apply);
     };
     set("base_reachable_time_ms", [&](uint32_t ms) { limits.reachable = MilliSeconds(ms); });
-    // A kernel's timers are late in proportion to their length; the defaults include that.
+    // A kernel's timers are late in proportion to their length. The defaults include this lateness,
+    // so a setting scales the default.
     set("delay_first_probe_time",
         [&](uint32_t s) { limits.delay = NeighbourLimits().delay * (s / 5.0); });
     set("retrans_time_ms",
@@ -150,8 +155,9 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
     limits.reachable = limits.reachable * random->GetValue();
     if (resolution.m_onRadio)
     {
-        constexpr double OWN = 0.1;       // s: duration of some hundred frames
-        constexpr double MAX_JITTER = 10; // ms, as in ns-3
+        // Maximum random part of the request interval, s: the duration of some hundred frames.
+        constexpr double OWN = 0.1;
+        constexpr double MAX_JITTER = 10; // ms, maximum delay of the first request, as in ns-3
         limits.interval += Seconds(random->GetValue(0, OWN));
         random->SetAttribute("Min", DoubleValue(0));
         random->SetAttribute("Max", DoubleValue(MAX_JITTER));

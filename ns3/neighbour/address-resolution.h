@@ -16,28 +16,31 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Makes a node resolve addresses as Linux does, with Linux's timers, limits and states: see
- * NeighbourTable, ArpNeighbours and NdiscNeighbours. ns-3's own ARP waits up to 10 ms before its
- * request, sends four requests, keeps three packets meanwhile, does not send a request again for
- * 100 s, and does not learn from requests; its IPv6 counterpart sends four, too, and loses waiting
- * packets when the neighbour sends a request at the same time.
+ * Makes a node resolve addresses as Linux does, with Linux's timers, limits and states
+ * (NeighbourTable, ArpNeighbours and NdiscNeighbours). ns-3's own ARP waits up to 10 ms before its
+ * first request, sends four requests, keeps at most three waiting packets, sends no further request
+ * for 100 s after a failure, and does not learn addresses from requests. ns-3's own IPv6 neighbour
+ * discovery also sends four requests, and loses waiting packets when the neighbour sends a request
+ * at the same time.
  *
- * Differences from Linux: programs' packets do not confirm a neighbour (MSG_CONFIRM, TCP's
- * acknowledgements), and no ICMP error is sent for packets that wait in vain.
+ * The differences from Linux: programs' packets do not confirm a neighbour (MSG_CONFIRM, TCP's
+ * acknowledgements), and no ICMP error is sent for packets whose neighbour does not answer.
  *
- * Attributes for which Config::SetDefault() was called keep the user's values. The limits of the
- * queues (ns3::ArpCache's PendingQueueSize, ns3::NdiscCache's UnresolvedQueueSize) replace Linux's;
- * with a timer or a number of requests of the user (ns3::ArpCache, ns3::ArpL3Protocol's
- * RequestJitter, ns3::Icmpv6L4Protocol) ns-3's own resolution of that version of IP stays.
+ * Attributes for which Config::SetDefault() was called keep the user's values. Limits of the queues
+ * that the user has set (ns3::ArpCache's PendingQueueSize, ns3::NdiscCache's UnresolvedQueueSize)
+ * replace Linux's limits. If the user has set a timer or a number of requests (of ns3::ArpCache,
+ * ns3::ArpL3Protocol's RequestJitter, ns3::Icmpv6L4Protocol), ns-3's own resolution for that
+ * version of IP is not replaced.
  *
- * @param node the node, with its interfaces and their devices; interfaces added later resolve as
- * ns-3 does, until this function is called again
- * @param onRadio the first request waits as ns-3's does, and each node repeats it after a different
- * time, 1 to 1.1 s (random, by the seed): requests that several nodes sent at one instant would be
- * lost, and so would all that follow at one interval.
- * @param sysctls a kernel's settings, as for sysctl(8); the settings of neighbours have an effect:
- * net.ipv4.neigh and net.ipv6.neigh, of "default" or of one interface ("eth0" is interface 1),
- * their base_reachable_time_ms, delay_first_probe_time, mcast_solicit, retrans_time_ms and
+ * @param node the node, with its interfaces and their devices; interfaces that are added later
+ * resolve addresses as ns-3 does, until this function is called again
+ * @param onRadio whether the node is on a radio channel: the first request is delayed at random as
+ * in ns-3, and each node repeats it at a different interval, 1 to 1.1 s (random, by the seed).
+ * Without this delay and different intervals, requests that several nodes send at one instant would
+ * be lost, and so would their repetitions at equal intervals.
+ * @param sysctls a kernel's settings, as for sysctl(8). Only neighbour settings have an effect:
+ * net.ipv4.neigh.* and net.ipv6.neigh.* of "default" or of one interface ("eth0" is interface 1),
+ * with the names base_reachable_time_ms, delay_first_probe_time, mcast_solicit, retrans_time_ms and
  * unres_qlen_bytes
  */
 void ResolveAddressesAsKernelsDo(Ptr<Node> node,

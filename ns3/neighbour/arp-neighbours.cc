@@ -27,7 +27,8 @@ using wireconversion::ToWire;
 
 NS_OBJECT_ENSURE_REGISTERED(ArpNeighbours);
 
-/** One interface: its neighbours, and ns-3's cache, which shows them. */
+/** An interface with its neighbour table, and ns-3's ArpCache, which contains the neighbours for
+ * ns-3. */
 class ArpNeighbours::Interface : public NeighbourTable::Link
 {
   public:
@@ -37,10 +38,10 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
               const NeighbourLimits& limits)
         : m_node(node), m_tc(tc), m_cache(cache), m_table(*this, limits)
     {
-        // ns-3's own timers and limits have no effect.
+        // The cache's own timers and limits are set to values at which they have no effect.
         constexpr auto MOST = std::numeric_limits<uint32_t>::max();
         cache->SetAliveTimeout(Time::Max());
-        cache->SetDeadTimeout(Seconds(-1)); // such an entry has always expired
+        cache->SetDeadTimeout(Seconds(-1)); // a dead entry counts as expired at any time
         cache->SetAttribute("MaxRetries", UintegerValue(MOST));
         cache->SetAttribute("PendingQueueSize", UintegerValue(MOST));
         cache->SetArpRequestCallback(
@@ -53,7 +54,8 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         return m_cache;
     }
 
-    /** Takes the packets that wait in ns-3's cache for a neighbour. */
+    /** Moves the packets that wait in ns-3's cache for a neighbour to the table, or sends them if
+     * the neighbour's address is known. */
     void TakeWaiting(Ipv4Address to)
     {
         ArpCache::Entry* entry = m_cache->Lookup(to);
@@ -63,7 +65,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         }
         if (entry->GetMacAddress().IsInvalid())
         {
-            // ns-3 has just created the entry: before, there was none or the cache was flushed.
+            // ns-3 has just created the entry, so the neighbour is new or the cache was flushed.
             m_table.Forget(ToWire(to));
         }
         std::vector<NeighbourTable::Waiting> all;
@@ -72,7 +74,8 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
             all.push_back({each.first, each.second});
         }
         entry->MarkDead();
-        entry->SetMacAddress(m_cache->GetDevice()->GetBroadcast()); // makes the entry not new
+        // A valid address marks the entry as not new.
+        entry->SetMacAddress(m_cache->GetDevice()->GetBroadcast());
         if (!m_cache->GetDevice()->IsLinkUp())
         {
             for (const auto& each : all)
@@ -92,7 +95,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         }
     }
 
-    /** Handles a message as arp_process() does. */
+    /** Handles an ARP message as Linux's arp_process() does. */
     void Receive(const ArpHeader& arp)
     {
         const Ipv4Address sender = arp.GetSourceIpv4Address();
@@ -101,7 +104,8 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         const bool isForUs =
             arp.IsRequest() &&
             m_node->GetObject<Ipv4L3Protocol>()->GetInterfaceForAddress(target) >= 0;
-        const bool isUnspecified = sender == Ipv4Address::GetAny(); // address detection, RFC 5227
+        // A probe of address conflict detection (RFC 5227).
+        const bool isUnspecified = sender == Ipv4Address::GetAny();
         if (!isUnspecified)
         {
             const auto entry = m_cache->Lookup(sender);
@@ -175,10 +179,12 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
             else if (entry->IsDead())
             {
                 m_cache->Remove(entry);
-                entry = m_cache->Add(ToIpv4(of)); // alive
+                entry = m_cache->Add(ToIpv4(of)); // a new entry is alive
             }
         }
-        else if (!entry->IsWaitReply()) // a waiting entry's packets will be taken at this time
+        // TakeWaiting() takes the packets of an entry that waits for a reply at the same simulated
+        // time.
+        else if (!entry->IsWaitReply())
         {
             entry->MarkDead();
         }
@@ -211,9 +217,9 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
     }
 
     Ptr<Node> m_node;              //!< the interface's node
-    Ptr<TrafficControlLayer> m_tc; //!< sends
-    Ptr<ArpCache> m_cache;         //!< ns-3's cache
-    NeighbourTable m_table;        //!< the neighbours
+    Ptr<TrafficControlLayer> m_tc; //!< the node's traffic control layer, which sends ARP messages
+    Ptr<ArpCache> m_cache;         //!< ns-3's cache of the interface
+    NeighbourTable m_table;        //!< the interface's neighbours
 };
 
 TypeId
@@ -256,7 +262,7 @@ ArpNeighbours::Add(Ptr<ArpCache> cache, const NeighbourLimits& limits)
     {
         if (known.device == device && known.handler.IsEqual(handler))
         {
-            return; // another device with this interface has taken its place
+            return; // registered already: the device has replaced the interface's previous device
         }
     }
     m_node->RegisterProtocolHandler(handler, ArpL3Protocol::PROT_NUMBER, device);

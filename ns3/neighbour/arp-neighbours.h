@@ -21,14 +21,15 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * ARP (RFC 826) as implemented by Linux (net/ipv4/arp.c of Linux 6.18), in place of ns-3's, for the
- * interfaces of Add().
+ * ARP (RFC 826) as implemented by Linux (net/ipv4/arp.c of Linux 6.18), which replaces ns-3's ARP
+ * on the interfaces that are passed to Add().
  *
- * ns-3's ArpL3Protocol, which IP interfaces call and which cannot be replaced, sends through the
- * traffic control layer that was set: this object. Its requests are therefore interpreted as the
- * information that a packet waits in an ArpCache for an address, and never sent; nor are its
- * replies. An entry of an ArpCache is alive while the neighbour may be used without a notification
- * of this object, and else dead and expired, so that the next packet makes ns-3 request it.
+ * ns-3's ArpL3Protocol, which IP interfaces call and which cannot be replaced, sends its messages
+ * through this object, which is set as its traffic control layer. This object sends neither the
+ * requests nor the replies of ArpL3Protocol: a request only informs it that a packet waits in an
+ * ArpCache for an address. An entry of an ArpCache is alive while the neighbour's address may be
+ * used without a notification of this object. Otherwise the entry is dead and expired, so that
+ * ArpL3Protocol sends a request for the next packet.
  */
 class ArpNeighbours : public TrafficControlLayer
 {
@@ -40,15 +41,16 @@ class ArpNeighbours : public TrafficControlLayer
     ~ArpNeighbours() override;
 
     /**
-     * @param cache the cache of an interface whose neighbours are from now on resolved as by Linux;
-     * no effect if they are already
+     * Resolves the neighbours of an interface as Linux does from now on. No effect if the cache has
+     * been added already.
+     * @param cache the interface's ArpCache
      * @param limits the timers and limits
      */
     void Add(Ptr<ArpCache> cache, const NeighbourLimits& limits);
 
-    /** Takes the messages of ns-3's ARP.
+    /** Receives the messages that ns-3's ArpL3Protocol sends.
      * @param device the device
-     * @param item a request or a reply */
+     * @param item an ARP request or reply */
     void Send(Ptr<NetDevice> device, Ptr<QueueDiscItem> item) override;
 
   protected:
@@ -64,8 +66,8 @@ class ArpNeighbours : public TrafficControlLayer
                        const Address& to,
                        NetDevice::PacketType type);
 
-    Ptr<Node> m_node;                                                  //!< the node
-    Ptr<TrafficControlLayer> m_tc;                                     //!< the node's own layer
+    Ptr<Node> m_node;              //!< the node
+    Ptr<TrafficControlLayer> m_tc; //!< the node's own traffic control layer
     std::map<Ptr<NetDevice>, std::unique_ptr<Interface>> m_interfaces; //!< interfaces by device
 };
 

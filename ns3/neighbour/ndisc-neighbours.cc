@@ -25,13 +25,15 @@ NS_OBJECT_ENSURE_REGISTERED(NdiscNeighbours);
 namespace
 {
 
-constexpr uint8_t HOP_LIMIT = 255; // RFC 4861, section 7.1: not forwarded by any router
+// RFC 4861, section 7.1: proves that no router has forwarded the message.
+constexpr uint8_t HOP_LIMIT = 255;
 
-/** @return the link-layer address in an option of a message; none: there is no such option */
+/** @return the link-layer address in the option of type `wanted` of a message; nothing if the
+ * message has no such option */
 std::optional<Address>
 FindLinkLayerAddress(Ptr<Packet> options, uint8_t wanted)
 {
-    constexpr uint32_t UNIT = 8; // RFC 4861, section 4.6
+    constexpr uint32_t UNIT = 8; // bytes, the unit of an option's length (RFC 4861, section 4.6)
     while (options->GetSize() >= UNIT)
     {
         uint8_t head[2];
@@ -78,7 +80,8 @@ NdiscNeighbours::NdiscNeighbours(Ptr<Icmpv6L4Protocol> icmpv6,
     : m_icmpv6(icmpv6), m_interface(interface), m_table(*this, limits)
 {
     SetNode(icmpv6->GetNode());
-    // Needed for duplicate address detection, which the interface requests here.
+    // The down target is needed for duplicate address detection, which the interface requests from
+    // this object.
     SetDownTarget6(Ptr<IpL4Protocol>(icmpv6)->GetDownTarget6());
     BooleanValue detects;
     TimeValue timeout;
@@ -112,12 +115,14 @@ NdiscNeighbours::Use(const Ipv6Address& to, Ptr<NdiscCache> cache)
         const auto state = m_table.Find(ToWire(to));
         if (state && NeighbourTable::IsValid(*state))
         {
-            m_table.Forget(ToWire(to)); // the cache has been flushed, as when a link goes down
+            // The cache has been flushed, for example because the link went down.
+            m_table.Forget(ToWire(to));
         }
     }
     else if (entry->IsStale() && !m_table.Find(ToWire(to)))
     {
-        // A router has announced the address (HandleRS(), HandleRA()).
+        // ns-3 has created the entry from a router solicitation or advertisement (HandleRS(),
+        // HandleRA()).
         NeighbourTable::News news;
         news.address = entry->GetMacAddress();
         news.isNew = true;
@@ -185,7 +190,7 @@ NdiscNeighbours::HandleSolicitation(Ptr<Packet> packet, const Ipv6Header& header
     const Ipv6Address from = header.GetSource();
     if (from.IsAny())
     {
-        return false; // duplicate address detection
+        return false; // a solicitation of duplicate address detection: ns-3 handles it
     }
     Icmpv6NS message;
     packet->RemoveHeader(message);
@@ -210,7 +215,7 @@ NdiscNeighbours::HandleAdvertisement(Ptr<Packet> packet, const Ipv6Header& heade
     const Ipv6Address target = message.GetIpv6Target();
     if (IsOwn(target))
     {
-        return false; // another node has the address
+        return false; // another node has this node's address: ns-3 handles the message
     }
     const auto state = m_table.Find(ToWire(target));
     const bool isForAll = header.GetDestination().IsMulticast();
@@ -230,7 +235,8 @@ NdiscNeighbours::HandleAdvertisement(Ptr<Packet> packet, const Ipv6Header& heade
     return true;
 }
 
-// Sends an advertisement to the neighbour's entry, as ndisc_send_na() does.
+// Sends an advertisement to the link-layer address in the neighbour's entry, as Linux's
+// ndisc_send_na() does.
 void
 NdiscNeighbours::Advertise(const Ipv6Address& target, const Ipv6Address& to, bool isToAll)
 {
@@ -320,7 +326,8 @@ NdiscNeighbours::Show(const IpAddress& of, State state, const Address& address, 
         entry->MarkProbe();
         break;
     case State::REACHABLE:
-        // Ipv6L3Protocol::ReachabilityHint() sets this timer, which must have a function.
+        // Ipv6L3Protocol::ReachabilityHint() restarts the reachable timer, which must therefore
+        // have a function: StartReachableTimer() sets it.
         entry->StartReachableTimer();
         entry->StopNudTimer();
         entry->MarkReachable();

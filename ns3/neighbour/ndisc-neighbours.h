@@ -17,9 +17,10 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Neighbour discovery (RFC 4861) as implemented by Linux (net/ipv6/ndisc.c of Linux 6.18), in place
- * of ns-3's, for one interface: that interface's ICMPv6, which leaves everything except address
- * resolution to the node's ICMPv6. ns-3's NdiscCache shows the neighbours.
+ * Neighbour discovery (RFC 4861) as implemented by Linux (net/ipv6/ndisc.c of Linux 6.18), which
+ * replaces ns-3's on one interface. The object is the interface's ICMPv6 protocol: it resolves
+ * addresses, and passes all other messages to the node's ICMPv6. ns-3's NdiscCache contains the
+ * neighbours for ns-3.
  */
 class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
 {
@@ -36,7 +37,9 @@ class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
                     Ptr<Ipv6Interface> interface,
                     const NeighbourLimits& limits);
 
-    /** @param dropped called with each packet that has waited in vain, with its IPv6 header */
+    /** Sets the function that is called for each dropped packet.
+     * @param dropped called with each packet that was dropped because its neighbour did not answer;
+     * the packet includes its IPv6 header */
     void SetDropCallback(Callback<void, Ptr<const Packet>> dropped)
     {
         m_dropped = dropped;
@@ -77,10 +80,11 @@ class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
     std::optional<Address> Use(const Ipv6Address& to, Ptr<NdiscCache> cache);
     bool IsOwn(const Ipv6Address& address) const;
 
-    Ptr<Icmpv6L4Protocol> m_icmpv6;              //!< the node's ICMPv6
-    Ptr<Ipv6Interface> m_interface;              //!< the interface
-    NeighbourTable m_table;                      //!< the interface's neighbours
-    Callback<void, Ptr<const Packet>> m_dropped; //!< called with packets that waited in vain
+    Ptr<Icmpv6L4Protocol> m_icmpv6; //!< the node's ICMPv6
+    Ptr<Ipv6Interface> m_interface; //!< the interface whose addresses are resolved
+    NeighbourTable m_table;         //!< the interface's neighbours
+    /** Called with packets whose neighbour did not answer. */
+    Callback<void, Ptr<const Packet>> m_dropped;
 };
 
 } // namespace ns3

@@ -27,7 +27,7 @@ TrueSize(const NeighbourTable::Waiting& waiting)
 {
     constexpr uint64_t BUFFER = 256;
     constexpr uint64_t SHARED = 320;
-    constexpr uint64_t LINK = 31; // the header, aligned
+    constexpr uint64_t LINK = 31; // bytes of the aligned link header
     constexpr uint64_t SMALL = 576;
     const uint64_t header =
         std::visit([](const auto& each) { return each.GetSerializedSize(); }, waiting.header);
@@ -145,7 +145,8 @@ NeighbourTable::Learn(const IpAddress& of, const News& news)
         neighbour.updated = Simulator::Now();
         if (state != State::REACHABLE)
         {
-            neighbour.confirmed = Simulator::Now() - 2 * m_limits.reachable; // not lately
+            // Long ago: the new address is unconfirmed.
+            neighbour.confirmed = Simulator::Now() - 2 * m_limits.reachable;
         }
     }
     if (state != neighbour.state)
@@ -198,7 +199,8 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
 void
 NeighbourTable::SetTimer(const IpAddress& to, Neighbour& neighbour, Time after)
 {
-    const Time least = MilliSeconds(10); // HZ/100 in neigh_timer_handler(); limits may be 0
+    // HZ/100, as in Linux's neigh_timer_handler(); the limits may be 0.
+    const Time least = MilliSeconds(10);
     neighbour.timer.Cancel();
     neighbour.timer =
         Simulator::Schedule(std::max(after, least), &NeighbourTable::HandleTimer, this, to);
@@ -230,7 +232,8 @@ NeighbourTable::HandleTimer(IpAddress to)
     }
 }
 
-// Watches the neighbour before its time is over, so that its latest use is known by then.
+// Begins to watch the use of a reachable neighbour before its reachable time ends, so that at the
+// end the time of its latest use is known.
 void
 NeighbourTable::ExpireReachable(const IpAddress& to, Neighbour& neighbour)
 {

@@ -20,11 +20,12 @@ namespace ns3
 namespace
 {
 
-/** @return the solicited advertisement in a message, if it has no options */
+/** @return the solicited neighbour advertisement in an IPv6 packet, if the packet contains one and
+ * it has no options */
 std::optional<Icmpv6NA>
 FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
 {
-    constexpr uint8_t HOP_LIMIT = 255; // RFC 4861, section 7.1.2
+    constexpr uint8_t HOP_LIMIT = 255; // the required hop limit (RFC 4861, section 7.1.2)
     constexpr uint32_t SIZE = 24;
     uint8_t type = 0;
     if (header.GetNextHeader() != Icmpv6L4Protocol::PROT_NUMBER ||
@@ -38,7 +39,8 @@ FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
     return advertisement.GetFlagS() ? std::optional(advertisement) : std::nullopt;
 }
 
-/** Confirms the neighbour at the address of its entry (RFC 4861, section 7.2.5). */
+/** Marks a neighbour's entry as reachable at the link-layer address that it has (RFC 4861, section
+ * 7.2.5). */
 void
 Confirm(Ptr<Ipv6Interface> interface, const Icmpv6NA& advertisement)
 {
@@ -59,7 +61,7 @@ Confirm(Ptr<Ipv6Interface> interface, const Icmpv6NA& advertisement)
     }
 }
 
-/** Called for each packet delivered to the node. */
+/** Handles a packet that IPv6 delivers to the node (trace source LocalDeliver). */
 void
 OnDelivery(Ipv6L3Protocol* ipv6, const Ipv6Header& header, Ptr<const Packet> packet, uint32_t i)
 {

@@ -13,14 +13,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Lets a neighbour that answers a node's probe confirm its entry in ns3::NdiscCache also when the
- * advertisement has no link-layer address. A solicitation to one neighbour needs none in its answer
- * (RFC 4861, section 4.4), and Linux sends none (ndisc_send_na()). ns-3 ignores such answers
- * (Icmpv6L4Protocol::HandleNA()): an entry that is probed loses the packets sent for three seconds.
+ * Makes an advertisement that answers a node's probe confirm the neighbour's entry in
+ * ns3::NdiscCache even if it has no link-layer address. The answer to a solicitation that was sent
+ * to one neighbour needs no link-layer address (RFC 4861, section 4.4), and Linux sends none
+ * (ndisc_send_na()). ns-3 ignores advertisements without it (Icmpv6L4Protocol::HandleNA()): when it
+ * probes a neighbour, the packets of three seconds are lost.
  *
- * Interfaces without ns-3's resolution (ResolveAddressesAsKernelsDo()) are left unchanged.
+ * The function has no effect on interfaces whose address resolution is not ns-3's own
+ * (ResolveAddressesAsKernelsDo()).
  *
- * @param node the node; no effect without IPv6
+ * @param node the node; the function has no effect on a node without IPv6
  */
 void TakeAdvertisementsWithoutAddress(Ptr<Node> node);
 

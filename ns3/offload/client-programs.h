@@ -19,26 +19,27 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @param node a node
- * @return the node's addresses without loopback's; the client that has its programs has the same
+ * @param node a node whose programs run on a client, which has the node's addresses
+ * @return the node's addresses, without loopback addresses
  */
 std::vector<viaduct::wire::IpAddress> AddressesOfClient(Ptr<Node> node);
 
 /**
  * @ingroup viaduct
- * Give the programs of a node to a host, which answers echo requests itself.
+ * Connects a host that runs the programs of a node and answers echo requests itself.
  * @param node the node, which has its Internet stack and its addresses
- * @param carrier takes packets to the host; the host's packets go to ProgramPort::FromProgram()
+ * @param carrier sends packets to the host; the caller passes packets from the host to
+ * ProgramPort::FromProgram()
  * @return the node's program port
  */
 Ptr<ProgramPort> InstallClient(Ptr<Node> node, const ProgramPort::Carrier& carrier);
 
 /**
  * @ingroup viaduct
- * Give the programs of a node to a host at the end of an Ethernet wire
+ * Connects a host that runs the programs of a node and is at the end of an Ethernet wire
  * (viaduct::tunnel::ClientWire).
  * @param node the node
- * @param frames the wire
+ * @param frames the port to the wire
  * @return the node's program port
  */
 Ptr<ProgramPort> InstallClient(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> frames);

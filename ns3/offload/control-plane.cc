@@ -43,7 +43,8 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** @return whether the number is an IPv6 extension header's, which is handled like a protocol */
+/** @return whether the number is that of an IPv6 extension header, which ns-3 handles like a
+ * protocol */
 bool
 IsExtension(int number)
 {
@@ -58,7 +59,7 @@ IsLoopback(const Ipv6Address& address)
            (address.IsIpv4MappedAddress() && address.GetIpv4MappedAddress().IsLocalhost());
 }
 
-/** @return the claim of a bound socket; nothing if it is unbound or on loopback */
+/** @return the claim of a UDP socket; nothing if the socket is unbound or bound to loopback */
 std::optional<ControlPlane::Claim>
 ClaimOf(Ptr<Socket> socket)
 {
@@ -231,7 +232,7 @@ ControlPlane::OpenClaim(Interface& interface, const Claim& claim)
 {
     if (!interface.port && claim.kind != Claim::Kind::kUdp)
     {
-        return; // held sockets only prevent "port unreachable"
+        return; // if there is no port, only UDP sockets are opened, against port unreachable
     }
     if (interface.port && interface.port->HasSocket(claim))
     {
@@ -327,7 +328,7 @@ ControlPlane::FindEtherTypes(Ptr<NetDevice> device, std::set<Claim>& claims) con
         const bool ip = handler.protocol == Ipv4L3Protocol::PROT_NUMBER ||
                         handler.protocol == Ipv6L3Protocol::PROT_NUMBER ||
                         handler.protocol == ArpL3Protocol::PROT_NUMBER;
-        // 0 means every EtherType, which needs SetControlFilter().
+        // Protocol 0 means every EtherType, whose frames only SetControlFilter() can select.
         if (!ip && handler.protocol != 0 && (!handler.device || handler.device == device))
         {
             claims.insert({Claim::Kind::kEtherType, Family::kIpv4, handler.protocol});

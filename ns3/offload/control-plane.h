@@ -30,13 +30,14 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Determines which ports, protocols and EtherTypes a node's protocols use, and opens kernel sockets
- * that match exactly those.
+ * for exactly those ports, protocols and EtherTypes.
  *
- * The uses are derived from the node itself: UDP sockets that are bound to a port, raw sockets, IP
- * protocols other than TCP, UDP and ICMP, and EtherTypes other than IP and ARP that have a protocol
- * handler. Sockets bound to a loopback address are ignored. The node is scanned when the simulation
- * starts, then every ScanInterval; a packet sent from a socket that was opened between two scans
- * opens its kernel socket. Sockets stay open until the run ends.
+ * The ports, protocols and EtherTypes are derived from the node: UDP sockets that are bound to a
+ * port, raw sockets, IP protocols other than TCP, UDP and ICMP, and EtherTypes other than IP and
+ * ARP that have a protocol handler. Sockets bound to a loopback address are ignored. The node is
+ * scanned when the simulation starts, then every ScanInterval; between two scans, the first packet
+ * that a new ns-3 socket sends opens the kernel socket. Kernel sockets stay open until the run
+ * ends.
  */
 class ControlPlane : public Object
 {
@@ -47,10 +48,10 @@ class ControlPlane : public Object
     using Open = std::function<viaduct::UniqueFd(const std::string& interface, const Claim& claim)>;
 
     /**
-     * TracedCallback signature for sockets opened.
+     * TracedCallback signature for opened kernel sockets.
      * @param node the node's id
      * @param interface the kernel's name of the interface
-     * @param claim what the socket carries
+     * @param claim the packets that the socket carries
      */
     typedef void (*OpenedTracedCallback)(uint32_t node,
                                          const std::string& interface,
@@ -66,34 +67,36 @@ class ControlPlane : public Object
      */
     void SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open);
     /**
-     * Leaves ICMP to the kernel: ns-3's own ICMP and ICMPv6 no longer send anything. Otherwise a
-     * packet that they send, or a raw socket for ICMP, would let ns-3 see echo requests too, and
-     * each would be answered twice. Raw sockets still send and receive ICMP.
-     * @param node a node whose kernel has its addresses and resolves its next hops
+     * Leaves ICMP to the kernel: ns-3's own ICMP and ICMPv6 no longer send anything. Otherwise ns-3
+     * would also receive echo requests as soon as its ICMP sends a packet or a raw socket for ICMP
+     * is opened, and each request would be answered twice. Raw sockets still send and receive ICMP.
+     * @param node a node whose kernel has the node's addresses and resolves the node's next hops
      */
     static void LeaveIcmpToKernel(Ptr<Node> node);
     /**
      * Adds an interface.
-     * @param device the device
+     * @param device the interface's ns-3 device
      * @param name the kernel's name of the interface
-     * @param port the port that serves the interface; owned by the device. Null: the interface's
-     * control packets are read in another way (a filtered packet socket), and the kernel sockets
-     * are only held, so that the kernel does not answer with ICMP errors
+     * @param port the port that serves the interface; owned by the device. Null: a filtered packet
+     * socket reads the interface's control packets, and the kernel sockets are only held open, so
+     * that the kernel does not answer with ICMP errors
      */
     void AddInterface(Ptr<NetDevice> device,
                       const std::string& name,
                       viaduct::io::ControlPort* port);
-    /** Scans now and then periodically. Must be called when the node is initialized. */
+    /** Scans the node's sockets at once and then periodically. Must be called when the node is
+     * initialized. */
     void Start();
-    /** Scans once. */
+    /** Scans the node's sockets once. */
     void Scan();
 
     /**
      * @param device a device, or null for sockets that are not bound to a device
-     * @return the claims of the node's protocols on this device
+     * @return the claims of the node's protocols on the device
      */
     std::set<Claim> FindClaims(Ptr<NetDevice> device) const;
-    /** @return the uses that no kernel socket can serve, one line each; empty if there are none */
+    /** @return the ports, protocols and EtherTypes that no kernel socket can serve, one line each;
+     * empty if there are none */
     std::vector<std::string> GetUnsupported() const;
 
   protected:
@@ -103,11 +106,11 @@ class ControlPlane : public Object
     /** An interface of the node. */
     struct Interface
     {
-        Ptr<NetDevice> device;                   //!< the device
-        std::string name;                        //!< the kernel's name
-        viaduct::io::ControlPort* port;          //!< null: sockets are only held
-        std::set<Claim> claims;                  //!< open claims
-        std::map<Claim, viaduct::UniqueFd> held; //!< sockets if there is no port
+        Ptr<NetDevice> device;                   //!< the interface's ns-3 device
+        std::string name;                        //!< the kernel's name of the interface
+        viaduct::io::ControlPort* port;          //!< serves the interface; null: `held` is used
+        std::set<Claim> claims;                  //!< claims whose kernel sockets are open
+        std::map<Claim, viaduct::UniqueFd> held; //!< open kernel sockets if `port` is null
         std::set<Claim> refused;                 //!< claims that could not be opened
     };
 
@@ -122,9 +125,9 @@ class ControlPlane : public Object
     const viaduct::fib::DataPlane* m_plane{nullptr}; //!< the node's data plane
     Open m_open;                                     //!< opens kernel sockets
     std::list<Interface> m_interfaces;               //!< the node's interfaces
-    std::set<Claim> m_ipProtocols;                   //!< found once: they do not change
-    bool m_ipProtocolsFound{false};                  //!< whether they were determined
-    std::vector<std::string> m_unsupported;          //!< refused claims
+    std::set<Claim> m_ipProtocols;                   //!< claims of IP protocols, found once
+    bool m_ipProtocolsFound{false};                  //!< whether m_ipProtocols is complete
+    std::vector<std::string> m_unsupported;          //!< refused claims, one line each
     Time m_scanInterval;                             //!< time between scans
     EventId m_scan;                                  //!< the next scan
     TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace; //!< sockets opened

@@ -81,7 +81,8 @@ ReplaceInIpv6(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         MakeCallback(&Ipv6L3Protocol::Receive, ipv6), Ipv6L3Protocol::PROT_NUMBER, newDevice);
 }
 
-/** Rebinds the sockets that protocols bound when their interface came up (DSDV, AODV). */
+/** Binds to the new device the sockets that protocols (DSDV, AODV) bound to the old device when its
+ * interface came up. */
 void
 Rebind(const std::vector<Ptr<Socket>>& sockets, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
 {

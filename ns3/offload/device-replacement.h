@@ -17,12 +17,13 @@ namespace ns3
  * Replaces a device by a new one: in IPv4 and IPv6 (same interface index, addresses, state and
  * metric; new ARP and neighbour caches), in the traffic control layer (without queue disc: the
  * layers below the new device do the queueing), for protocol handlers that were registered for the
- * old device, and for sockets that are already bound to it. Routing protocols and applications see
- * no difference. The old device stays in the node, unused.
+ * old device, and for sockets that are already bound to the old device. Routing protocols and
+ * applications see no difference. The old device stays in the node, unused.
  *
  * @param node the node that has the old device
  * @param oldDevice the device to replace
- * @param newDevice the device that takes its place; added to the node if it is not yet in it
+ * @param newDevice the device that replaces the old one; added to the node if the node does not yet
+ * have it
  */
 void ReplaceDevice(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
 

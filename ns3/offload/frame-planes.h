@@ -21,10 +21,11 @@ namespace ns3
 
 /** Lets a lab's data plane forward the frames of an RBridge.
  * @param node the RBridge in the lab
- * @param attachments the interfaces of all nodes
+ * @param attachments the interfaces of all nodes of the lab
  * @param broker the lab's broker
- * @param held leaves the tables in the memory until RBridgeSharedPlane::Release()
- * @return the RBridge and its plane, which it owns; null if the node has no interface
+ * @param held whether the shared tables of a failed simulator are kept until
+ * RBridgeSharedPlane::Release()
+ * @return the RBridge and its plane, which the RBridge owns; both null if the node has no interface
  * @throw viaduct::UsageError if the RBridge's ports are not the node's devices
  */
 std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
@@ -35,10 +36,11 @@ std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
 
 /** Lets a lab's forwarder run the program of a node with a FrameForwarder.
  * @param node the node in the lab
- * @param attachments the interfaces of all nodes
+ * @param attachments the interfaces of all nodes of the lab
  * @param broker the lab's broker
- * @param held leaves the table in the memory until FrameForwarder::Release()
- * @throw viaduct::UsageError if its ports are not the node's devices
+ * @param held whether the shared table of a failed simulator is kept until
+ * FrameForwarder::Release()
+ * @throw viaduct::UsageError if the FrameForwarder's ports are not the node's devices
  */
 void AttachFrameForwarder(const viaduct::lab::Node& node,
                           const std::vector<LabHelper::Attachment>& attachments,

@@ -17,16 +17,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Installs routes so that no packet overtakes another: a packet that takes a new route waits in the
- * kernel until the packets that went up before have been sent. The wait is the duration of three
- * calls of the broker and of sending these packets.
+ * Installs routes so that no packet overtakes another: packets that take a new route wait in the
+ * kernel until the UpcallPort has sent the packets that the kernel passed up to the routing
+ * protocol before. The wait is the duration of three calls of the broker and of sending the packets
+ * that were passed up.
  */
 class HandoverRoutes : public viaduct::fib::RouteSink
 {
   public:
     /**
-     * @param routes the node's data plane
-     * @param upcalls the node's packets without a route
+     * @param routes applies routes to the node's data plane
+     * @param upcalls handles the node's packets without a route
      */
     HandoverRoutes(std::shared_ptr<viaduct::fib::RouteSink> routes, Ptr<UpcallPort> upcalls);
 
@@ -35,8 +36,8 @@ class HandoverRoutes : public viaduct::fib::RouteSink
     void AddNeighbours(const std::vector<viaduct::fib::Route>& routes,
                        std::vector<UpcallPort::Neighbour>& neighbours) const;
 
-    std::shared_ptr<viaduct::fib::RouteSink> m_routes; //!< the node's data plane
-    Ptr<UpcallPort> m_upcalls;                         //!< the node's packets without a route
+    std::shared_ptr<viaduct::fib::RouteSink> m_routes; //!< applies routes to the node's data plane
+    Ptr<UpcallPort> m_upcalls;                         //!< handles packets without a route
 };
 
 } // namespace ns3

@@ -67,8 +67,8 @@ OpenerOf(std::shared_ptr<viaduct::broker::Client> broker, const std::string& nod
     };
 }
 
-/** Sets the interfaces of a lab's node, on which both the simulated devices and the devices that
- * have replaced them may be named. */
+/** Sets the kernel's interfaces of a lab node's devices: of the simulated devices and of the
+ * devices that have replaced them. */
 void
 SetInterfaces(KernelSocketStack& stack, const LabHelper& lab, const std::string& node)
 {
@@ -93,7 +93,8 @@ RequireNoSockets(Ptr<Node> node)
     }
 }
 
-/** @return the routing protocols of a family's object; the members of a list instead of the list */
+/** @return the routing protocols of a node's Ip object; for a list, the member protocols of the
+ * list */
 template <class Ip, class List>
 std::vector<Ptr<Object>>
 RoutingProtocols(Ptr<Node> node)

@@ -28,28 +28,28 @@ namespace ns3
  *   HostSocketHelper().Install(nodes, lab);
  * @endcode
  *
- * The simulator must be ReactorSimulatorImpl. Errors are thrown as viaduct::Error; uncaught
- * errors end a program with a LabHelper with one line.
+ * The simulator must be ReactorSimulatorImpl. Errors are thrown as viaduct::Error; in a program
+ * with a LabHelper, an uncaught error is printed as one line and ends the program.
  */
 class HostSocketHelper
 {
   public:
-    /** Sets whether applications whose factory cannot be chosen (UdpEcho, UdpClient,
-     * ThreeGppHttp...) get the host's sockets, too. A routing protocol would get them as well: only
-     * nodes with static, global or no routes can have this setting.
-     * @param on default false
+    /** Sets whether applications without an attribute for their socket factory (UdpEcho, UdpClient,
+     * ThreeGppHttp...) get the host's sockets, too. Routing protocols on the node would get the
+     * host's sockets as well: only nodes with static, global or no routes can have this setting.
+     * @param on the setting; default false
      */
     void SetDefault(bool on)
     {
         m_default = on;
     }
 
-    /** Gives nodes of a lab the sockets of their namespaces. Sockets bound to a device, and groups
-     * joined on a device, need a node whose data plane is outside the simulator: on other nodes
-     * programs have no access to the interfaces.
+    /** Gives nodes of a lab the sockets of their namespaces. Sockets bound to a device, and
+     * multicast groups joined on a device, need a node whose data plane is outside the simulator:
+     * on other nodes programs have no access to the interfaces.
      * @param nodes the nodes
      * @param lab the lab, after its Install()
-     * @throw viaduct::UsageError for a simulator or a node that cannot have them
+     * @throw viaduct::UsageError if the simulator or a node cannot have the host's sockets
      */
     void Install(const NodeContainer& nodes, const LabHelper& lab) const;
 
@@ -57,17 +57,18 @@ class HostSocketHelper
      * @param node the node
      * @param networkNamespace the name of a namespace (`ip netns`), which requires CAP_SYS_ADMIN;
      * empty: the namespace of this process
-     * @throw viaduct::UsageError for a simulator or a node that cannot have them
-     * @throw viaduct::SystemError if there is no such namespace
+     * @throw viaduct::UsageError if the simulator or the node cannot have the host's sockets
+     * @throw viaduct::SystemError if the namespace does not exist
      */
     void Install(Ptr<Node> node, const std::string& networkNamespace = "") const;
 
-    /** Names the interface of a device of the node, for sockets that are bound to the device, and
-     * for groups. Must be called after Install(node, networkNamespace).
+    /** Sets the kernel's interface of a node's device, for sockets that are bound to the device,
+     * and for multicast groups that are joined on it. Must be called after Install(node,
+     * networkNamespace).
      * @param device the device
-     * @param networkNamespace the same as in Install()
-     * @param interface the interface's name there
-     * @throw viaduct::SystemError if there is no such interface
+     * @param networkNamespace the same namespace as in Install()
+     * @param interface the interface's name in the namespace
+     * @throw viaduct::SystemError if the interface does not exist
      */
     static void SetInterface(Ptr<NetDevice> device,
                              const std::string& networkNamespace,
@@ -77,7 +78,7 @@ class HostSocketHelper
     void Check(Ptr<Node> node) const;
     void Finish(Ptr<Node> node) const;
 
-    bool m_default{false}; //!< SetDefault()
+    bool m_default{false}; //!< the setting of SetDefault()
 };
 
 } // namespace ns3

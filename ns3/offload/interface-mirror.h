@@ -27,8 +27,9 @@ namespace ns3
  *
  * ns-3 reports these changes to the routing protocol alone, so the interfaces are compared with
  * their last state every PollInterval. An interface that is down for IPv4 and IPv6 is set down in
- * the kernel; an interface that is down for one of them loses the addresses of that version there.
- * Only changes are passed on, so changes that other programs make to the kernel's interfaces last.
+ * the kernel; an interface that is down for one version of IP loses the addresses of that version
+ * in the kernel. Only changes in ns-3 are passed on, so changes that other programs make to the
+ * kernel's interfaces are kept.
  */
 class InterfaceMirror : public Object
 {
@@ -39,10 +40,10 @@ class InterfaceMirror : public Object
       public:
         virtual ~Sink() = default;
         /** @param interface the interface's name
-         * @param up whether it is up */
+         * @param up whether the interface is up */
         virtual void SetUp(const std::string& interface, bool up) = 0;
         /** @param interface the interface's name
-         * @param addresses all its addresses except link-local ones */
+         * @param addresses all addresses of the interface except link-local addresses */
         virtual void SetAddresses(const std::string& interface,
                                   const std::vector<viaduct::wire::IpPrefix>& addresses) = 0;
     };
@@ -57,12 +58,12 @@ class InterfaceMirror : public Object
     void SetNode(Ptr<Node> node, std::unique_ptr<Sink> sink);
     /**
      * Adds an interface. The kernel's interface must be up, with the addresses that the device's IP
-     * interfaces have now.
+     * interfaces have at the time of the call.
      * @param device the device
      * @param name the kernel's name of the interface
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
-    /** Compares now and then periodically. */
+    /** Starts the periodic comparison of the interfaces with their last states. */
     void Start();
 
     /** @return the changes that the kernel refused, one line each */
@@ -78,8 +79,8 @@ class InterfaceMirror : public Object
     /** The state that the kernel's interface must have. */
     struct State
     {
-        bool up;                                        //!< for IPv4 or IPv6
-        std::vector<viaduct::wire::IpPrefix> addresses; //!< except link-local ones
+        bool up;                                        //!< whether it is up for IPv4 or for IPv6
+        std::vector<viaduct::wire::IpPrefix> addresses; //!< addresses except link-local ones
         bool operator==(const State&) const = default;
     };
 
@@ -87,8 +88,8 @@ class InterfaceMirror : public Object
     struct Interface
     {
         Ptr<NetDevice> device; //!< the device of the IP interfaces
-        std::string name;      //!< the kernel's name
-        State state;           //!< the state that the kernel has
+        std::string name;      //!< the kernel's name of the interface
+        State state;           //!< the last state passed to the kernel
     };
 
     State Look(Ptr<NetDevice> device) const;

@@ -67,17 +67,17 @@ struct LabHelper::State
         }
     }
 
-    std::shared_ptr<Client> broker;      //!< built the lab
-    std::vector<Attachment> attachments; //!< all interfaces
+    std::shared_ptr<Client> broker;      //!< the broker, which has built the lab
+    std::vector<Attachment> attachments; //!< all interfaces of the lab
     std::map<std::string, OffloadHelper::Offload>
-        offloads; //!< nodes whose data plane left the simulator
-    std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
-    std::map<std::string, Ptr<TransportGuard>> guards;    //!< for each node with UDP
-    std::list<LinkWatch> links;                           //!< one a node
+        offloads; //!< nodes whose data plane is outside the simulator
+    std::map<std::string, Ptr<ProgramPort>> programPorts; //!< program ports by node name
+    std::map<std::string, Ptr<TransportGuard>> guards;    //!< UDP guards by node name
+    std::list<LinkWatch> links;                           //!< a link monitor for each node
     std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
         planes;                        //!< planes outside ns-3, owned by their RBridges
-    std::vector<std::string> ignored;  //!< effects left out
-    std::vector<std::string> exceeded; //!< limits of the machine
+    std::vector<std::string> ignored;  //!< effects that Ignore() left out
+    std::vector<std::string> exceeded; //!< machine limits that the lab may exceed
 };
 
 namespace
@@ -90,7 +90,7 @@ Quit(const viaduct::Error& error)
     std::exit(static_cast<int>(error.status()));
 }
 
-/** Ends the run soon after the broker has ended, because then no process changes the lab's
+/** Ends the run soon after the broker has ended: without a broker no process changes the lab's
  * routes. */
 void
 WatchBroker(std::weak_ptr<Client> watched)
@@ -103,10 +103,11 @@ WatchBroker(std::weak_ptr<Client> watched)
     }
 }
 
-/** The handler that std::terminate() called before. */
+/** The terminate handler that was set before QuitOnUncaught(). */
 std::terminate_handler g_terminate = nullptr;
 
-/** Prints an uncaught error that an event of the simulator threw, as Quit() does. */
+/** Handles an uncaught viaduct::Error that an event of the simulator threw as Quit() does: prints
+ * it and exits with its status. */
 [[noreturn]] void
 QuitOnUncaught()
 {
@@ -121,7 +122,7 @@ QuitOnUncaught()
     {
         std::cout.flush();
         std::cerr << viaduct::TerminalText(error.what()) << std::endl;
-        std::_Exit(static_cast<int>(error.status())); // other threads may still run
+        std::_Exit(static_cast<int>(error.status())); // not exit(): other threads may run
     }
     catch (...)
     {
@@ -130,8 +131,8 @@ QuitOnUncaught()
     std::abort();
 }
 
-/** Requires descriptors for a plan: for each interface its port, and sockets of the protocols on
- * it; for each node the link monitor and a program device. */
+/** Requires file descriptors for a plan: for each interface, its port and the sockets of the
+ * protocols on the interface; for each node, its link monitor and its program device. */
 void
 RequireDescriptors(const LabPlan& plan)
 {
@@ -317,7 +318,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     CheckSimulator();
     const LabPlan plan = LabPlanner(m_settings).MakePlan(nodes);
     viaduct::lab::Validate(plan.topology);
-    // Packets go to real programs, which verify checksums.
+    // ns-3 must compute checksums: packets are sent to real programs, which verify them.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     m_state->broker = m_broker ? m_broker : std::make_shared<Client>(Client::ConnectOrSpawn());
     RequireDescriptors(plan);
@@ -331,7 +332,8 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
         nodes.Begin(), nodes.End(), [](Ptr<Node> node) { ResolveAddressesAsKernelsDo(node); });
     GuardUdp(nodes);
     Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
-    // Runs after the nodes' own destruction, which was scheduled when the first node was created.
+    // The lab is destroyed after the nodes, whose destruction was scheduled when the first node was
+    // created.
     Simulator::ScheduleDestroy([state = m_state]() {
         auto broker = std::move(state->broker);
         if (broker)
@@ -453,7 +455,7 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
     }
     if (!owner)
     {
-        return; // no devices: nothing to control
+        return; // a node without devices has nothing to control
     }
     std::vector<Ptr<RingNetDevice>> devices;
     m_state->offloads[node.name] =
@@ -477,10 +479,10 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
 LabHelper::Frames
 LabHelper::ControlFramesOf(const viaduct::forward::ProgramDescription& program)
 {
-    // A socket of that EtherType would also get frames with a VLAN tag, without the tag
-    // (__netif_receive_skb_core() of net/core/dev.c); these frames belong to the program, as in the
-    // simulator.
-    const std::string type = std::to_string(program.control_type); // 0: there are none
+    // A filter selects control frames, because a socket of their EtherType would also get frames
+    // with a VLAN tag, without the tag (__netif_receive_skb_core() of net/core/dev.c). Frames with
+    // a VLAN tag belong to the program, as in the simulator.
+    const std::string type = std::to_string(program.control_type); // 0: no control frames
     return type == "0" ? Frames{.etherType = 0} : Frames{.filter = "ether proto " + type};
 }
 
@@ -556,7 +558,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
     auto device = CreateObject<LabFdNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
-    device->SetFileDescriptor(socket.fd.release()); // the device closes it
+    device->SetFileDescriptor(socket.fd.release()); // the device closes the socket
     return device;
 }
 

@@ -30,7 +30,7 @@ namespace ns3
  * @ingroup viaduct
  * Moves an existing scenario to the real network: builds a lab of namespaces and virtual links that
  * corresponds to the scenario's nodes, devices and channels, and replaces the simulated devices by
- * devices on those links. The scenario itself does not change:
+ * devices on the virtual links. The scenario itself does not change, except for three lines:
  *
  * @code
  *   #include "ns3/viaduct-module.h"                                           // 1
@@ -40,9 +40,9 @@ namespace ns3
  *   LabHelper("offload").Install(NodeContainer::GetGlobal());                 // 3: before Run()
  * @endcode
  *
- * The name of a node is that in ns3::Names, or "n" and its id; its interfaces are eth0, eth1... in
- * the order of its devices. Programs run in its namespace, LAB.NODE (`ip netns exec`). The lab is
- * removed when the simulator is destroyed.
+ * A node's name in the lab is its name in ns3::Names, or "n" and the node's id; the node's
+ * interfaces are eth0, eth1... in the order of its devices. Programs run in the node's namespace,
+ * LAB.NODE (`ip netns exec`). The lab is removed when the simulator is destroyed.
  */
 class LabHelper
 {
@@ -50,12 +50,12 @@ class LabHelper
     /** The place where packets are forwarded. */
     enum Mode
     {
-        TRADITIONAL, //!< ns-3, through its own FdNetDevice (the baseline)
-        EMULATE,     //!< ns-3, through RingNetDevice
-        OFFLOAD,     //!< the kernel, by the routes that the simulator's protocols compute
+        TRADITIONAL, //!< ns-3 forwards, through ns-3's FdNetDevice (the baseline)
+        EMULATE,     //!< ns-3 forwards, through RingNetDevice
+        OFFLOAD,     //!< the kernel forwards, by routes that the simulator's protocols compute
     };
 
-    /** @param mode "traditional", "emulate" or "offload"; another word ends the program */
+    /** @param mode "traditional", "emulate" or "offload"; any other value ends the program */
     explicit LabHelper(const std::string& mode = "offload");
     /** @param mode the place where packets are forwarded */
     explicit LabHelper(Mode mode);
@@ -68,15 +68,16 @@ class LabHelper
 
     /**
      * @param node a node
-     * @param plane forwards the node's packets, independently of the mode of the other nodes:
+     * @param plane the data plane of the node, independently of the mode of the lab:
      * viaduct::fib::kKernelPlane, kEbpfPlane, kAutoPlane or kSimulatorPlane
      */
     void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
     /** Moves an interface of the machine into a node's namespace during the run.
      * @param node the node
-     * @param interface its name on the machine, e.g. "eth1"; also its name in the node
-     * @param device the ns-3 device that it replaces; that device's channel is ignored. Null: only
-     * the kernel and programs use the interface.
+     * @param interface the interface's name on the machine, e.g. "eth1"; also its name in the
+     * node's namespace
+     * @param device the ns-3 device that the interface replaces; the device's channel is ignored.
+     * Null: only the kernel and programs use the interface.
      */
     void AddPhysicalInterface(Ptr<Node> node,
                               const std::string& interface,
@@ -93,8 +94,8 @@ class LabHelper
 
     /** Gives classes of packets on a channel separate SPECs.
      * @param channel a channel
-     * @param classes the classes; up is from the channel's first device to its second, or from each
-     * device if there are more
+     * @param classes the classes; the direction up is from the channel's first device to its
+     * second, or from each device if the channel has more than two devices
      */
     void SetClasses(Ptr<Channel> channel, const std::vector<viaduct::path::TrafficClass>& classes)
     {
@@ -102,8 +103,8 @@ class LabHelper
     }
 
     /**
-     * @param emulator emulates the channels or SPECs: Viaduct's path engine (the default), or the
-     * kernel's own queueing disciplines where it has them
+     * @param emulator the emulator of the channels and SPECs: Viaduct's path engine (the default),
+     * or the kernel's own queueing disciplines where the kernel has suitable ones
      */
     void SetEmulator(viaduct::lab::Emulator emulator)
     {
@@ -112,16 +113,16 @@ class LabHelper
 
     /**
      * @param channel a channel
-     * @param emulator emulates the channel
+     * @param emulator the emulator of the channel
      */
     void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
     {
         m_settings.emulators[channel] = emulator;
     }
 
-    /** Connects a device's link to the far end, which is in a part of the lab on another host.
-     * @param device the local end
-     * @param tunnel leads to the remote end
+    /** Connects a device's link to its far end, which is in the part of the lab on another machine.
+     * @param device the device at the near end
+     * @param tunnel the tunnel to the far end
      */
     void SetTunnel(Ptr<NetDevice> device, const LabTunnel& tunnel)
     {
@@ -129,7 +130,7 @@ class LabHelper
     }
 
     /** Lets the SPECs of a channel change during the run (`viaduct path set LAB`): the path engine
-     * emulates the channel, even if it does nothing to packets yet.
+     * emulates the channel, even if the SPECs have no effect on packets at first.
      * @param channel a channel
      */
     void SetLive(Ptr<Channel> channel)
@@ -139,7 +140,7 @@ class LabHelper
 
     /** Keeps the data plane kAutoPlane from passing a node's packets over several hops in one step.
      * @param node the node
-     * @param reason the reason why each packet must enter the node: "link a-b is captured"
+     * @param reason the reason why each packet must enter the node, e.g. "link a-b is captured"
      */
     void SetByHop(Ptr<Node> node, const std::string& reason)
     {
@@ -148,8 +149,8 @@ class LabHelper
 
     /**
      * @param channel a channel
-     * @param name the name of its link in the lab; default: the name of a PathChannel, else "n0-n1"
-     * or "lan" and the channel's number
+     * @param name the name of the channel's link in the lab; default: the name of a PathChannel,
+     * else "n0-n1" or "lan" and the channel's number
      */
     void SetLinkName(Ptr<Channel> channel, const std::string& name)
     {
@@ -164,7 +165,7 @@ class LabHelper
     /**
      * @param node a node
      * @param name the name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
-     * @param value its value
+     * @param value the setting's value
      */
     void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
     {
@@ -172,11 +173,12 @@ class LabHelper
     }
 
     /**
-     * Gives a node an existing namespace, a container's, instead of a new one. The namespace is not
-     * changed, except that the node's interfaces are added, with their addresses and routes. The
-     * node must not route packets of other nodes, and its data plane must be the kernel.
+     * Places a node in the existing namespace of a container instead of a new namespace. The
+     * namespace is not changed, except that the node's interfaces are added, with their addresses
+     * and routes. The node must not route packets of other nodes, and its data plane must be the
+     * kernel.
      * @param node the node
-     * @param container a pid, or a name of ip netns
+     * @param container the pid of a process in the namespace, or a name of `ip netns`
      */
     void SetContainer(Ptr<Node> node, const std::string& container)
     {
@@ -184,12 +186,12 @@ class LabHelper
     }
 
     /**
-     * Leaves a node out of the lab: its programs run on another host, its client, which a VXLAN
-     * tunnel connects to the end of the node's link (remote/tunnel/client_hub.h). The node must be
-     * on one link, and must not route packets of other nodes.
+     * Leaves a node out of the lab: its programs run on another machine, the node's client, which a
+     * VXLAN tunnel connects to the end of the node's link (remote/tunnel/client_hub.h). The node
+     * must be on one link, and must not route packets of other nodes.
      * @param node the node
-     * @param remote its VXLAN identifier and the permitted clients; the remaining fields are filled
-     * in
+     * @param remote the node's VXLAN identifier and the permitted clients; LabPlanner fills in the
+     * remaining fields
      */
     void SetRemote(Ptr<Node> node, const viaduct::lab::Remote& remote)
     {
@@ -197,12 +199,13 @@ class LabHelper
     }
 
     /**
-     * Gives the programs of a node to a client on another host, behind the same tunnel. The node
-     * stays in the lab, with its protocol and its links; ns-3 is its IP layer (kSimulatorPlane),
-     * which treats the client's packets as the node's own (RemoteHub::AddPrograms()).
+     * Runs the programs of a node on a client, another machine that is connected by a VXLAN tunnel
+     * as in SetRemote(). The node stays in the lab, with its protocol and its links; ns-3 is its IP
+     * layer (kSimulatorPlane), which treats the client's packets as the node's own
+     * (RemoteHub::AddPrograms()).
      * @param node the node
-     * @param client its VXLAN identifier and the permitted clients; the remaining fields are filled
-     * in
+     * @param client the client's VXLAN identifier and the permitted clients; LabPlanner fills in
+     * the remaining fields
      */
     void SetClient(Ptr<Node> node, const viaduct::lab::Remote& client)
     {
@@ -211,7 +214,8 @@ class LabHelper
     }
 
     /**
-     * Makes a node in another host's part of the lab known to the lab's programs, by its name.
+     * Makes a node in another machine's part of the lab known to the lab's programs, by the node's
+     * name.
      * @param other the node
      */
     void AddOther(const viaduct::lab::OtherNode& other)
@@ -227,7 +231,7 @@ class LabHelper
 
     /**
      * Sets whether programs can run on nodes whose data plane is the simulator (on a TUN device).
-     * @param on default true
+     * @param on the setting; default true
      */
     void SetPrograms(bool on)
     {
@@ -245,14 +249,15 @@ class LabHelper
     }
 
     /** Takes over the lab that a failed simulator of the same scenario has left, instead of
-     * building one (broker::Client::AdoptLab()). Until Release() the lab forwards as before. */
+     * building a lab (broker::Client::AdoptLab()). Until Release() the lab forwards packets as the
+     * failed simulator left it. */
     void Adopt()
     {
         m_adopts = true;
     }
 
-    /** Lets an adopted lab forward by the present routes. Must be called when the protocols have
-     * converged. */
+    /** Makes an adopted lab forward packets by the present routes. Must be called when the
+     * protocols have converged. */
     void Release();
 
     /** Describes the lab that Install() would build; needs no privilege.
@@ -263,9 +268,9 @@ class LabHelper
     viaduct::lab::Topology Describe(const NodeContainer& nodes) const;
 
     /**
-     * Builds the lab and replaces the devices. An error ends the program with one line and the
-     * product's exit status, and so does an uncaught error during the run (the lab no longer
-     * exists).
+     * Builds the lab and replaces the devices. An error, also an uncaught error during the run, is
+     * printed as one line and ends the program with the product's exit status for the error (the
+     * lab then no longer exists).
      * @param nodes the scenario's nodes, with their Internet stacks, devices and addresses
      */
     void Install(const NodeContainer& nodes);
@@ -278,7 +283,7 @@ class LabHelper
 
     using Attachment = LabAttachment; //!< an interface of the lab and its ns-3 devices
 
-    /** @return all interfaces, by node and device; empty before Install() */
+    /** @return all interfaces of the lab, ordered by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;
     /** @return the nodes whose data plane is outside the simulator, by name; empty before Install()
      */
@@ -290,7 +295,7 @@ class LabHelper
     /** @return limits that all namespaces of the machine share and that the lab may exceed, one
      * line each */
     std::vector<std::string> GetExceededLimits() const;
-    /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
+    /** @return effects that the scenario has but Ignore() left out, e.g. "n0-n1: rate" */
     std::vector<std::string> GetIgnored() const;
 
   private:
@@ -299,13 +304,14 @@ class LabHelper
     void CheckSimulator() const;
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
-    /** Silences ns-3's remote nodes, which still send (neighbour discovery) to devices that their
-     * neighbours no longer know. */
+    /** Makes the simulated devices ignore received packets: ns-3's remote nodes still send packets
+     * (neighbour discovery) to simulated devices that the neighbours no longer know. */
     void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
-    /** The frames that a socket gets: of all types, as on the wire; or of one EtherType, and frames
-     * with a VLAN tag then arrive without the tag. Of these, the socket gets only frames that pass
-     * a filter (pcap-filter(7)). */
+    /** The frames that a socket receives: frames of all EtherTypes, as on the wire; or frames of
+     * one EtherType, including frames with a VLAN tag, which then arrive without the tag. If
+     * `filter` is not empty, the socket receives only frames that pass this filter
+     * (pcap-filter(7)), too. */
     struct Frames
     {
         uint16_t etherType = ETH_P_ALL;
@@ -315,7 +321,7 @@ class LabHelper
     static Frames ControlFramesOf(const viaduct::forward::ProgramDescription& program);
     void AttachSimulatorNode(const viaduct::lab::Node& node, const Frames& frames);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
-    /** @return an interface of a node as a port */
+    /** @return a port for an interface of a node */
     std::unique_ptr<viaduct::io::AnyPort> OpenRing(const std::string& node,
                                                    const std::string& interface,
                                                    const Frames& frames) const;
@@ -323,10 +329,10 @@ class LabHelper
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
     Mode m_mode;                                       //!< the place where packets are forwarded
-    bool m_adopts{false};                              //!< takes over an existing lab
+    bool m_adopts{false};                              //!< whether to adopt an existing lab
     LabSettings m_settings;                            //!< the user's settings
-    std::shared_ptr<viaduct::broker::Client> m_broker; //!< the user's broker
-    OffloadHelper m_offload;                           //!< for offloaded nodes
+    std::shared_ptr<viaduct::broker::Client> m_broker; //!< the broker of SetBroker()
+    OffloadHelper m_offload;                           //!< installs offloaded nodes
     std::shared_ptr<State> m_state;                    //!< the installed lab
 };
 

@@ -39,7 +39,8 @@ Where(const std::string& nodeName, Ptr<NetDevice> device)
            device->GetInstanceTypeId().GetName() + ")";
 }
 
-/** The addresses of a device; link-local ones, which the kernel creates itself, are omitted. */
+/** @return the addresses of a device, without the autoconfigured link-local address, which the
+ * kernel creates itself */
 std::vector<IpPrefix>
 AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
 {
@@ -65,7 +66,8 @@ Forwards(Ptr<Ip> ip)
     return false;
 }
 
-/** @return the value for a key in a map of the user's settings, else the default */
+/** @return the value for a key in a map of the user's settings; @p usual if the map has no such key
+ */
 template <class Key, class Value>
 Value
 OwnOr(const std::map<Key, Value>& own, const Key& key, Value usual)
@@ -105,7 +107,7 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
         }
     }
     std::erase_if(m_plan.attachments, [this](const LabAttachment& attachment) {
-        return m_settings.remotes.contains(attachment.node); // remote nodes have no interface here
+        return m_settings.remotes.contains(attachment.node); // remote nodes are not in the lab
     });
     m_plan.topology.hub = m_settings.hub;
     m_plan.topology.others = m_settings.others;
@@ -164,8 +166,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
     if (const auto forwarder = node->GetObject<FrameForwarder>())
     {
-        // Frames are forwarded by the simulator or the forwarder's process, independently of the
-        // default.
+        // The frames of a FrameForwarder are forwarded by the simulator or by the forwarder's
+        // process, independently of the default data plane.
         if (!planned.data_plane->in_simulator)
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;
@@ -194,7 +196,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.container = OwnOr(m_settings.containers, node, {});
     if (!planned.container.empty())
     {
-        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // an error later, if there are any
+        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // sysctls are refused later
         planned.by_hop = "it is a container";
     }
     m_plan.topology.nodes.push_back(planned);
@@ -338,7 +340,8 @@ LabPlanner::PlanLink(const Wire& wire)
     link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
     link.name = LinkName(wire);
     link.emulator = OwnOr(m_settings.emulators, channel, m_settings.emulator);
-    // The ends are in the channel's order, not in that of the nodes: the first end sends "up".
+    // The link's ends are in the order of the channel's devices, not of the nodes: packets from the
+    // first end have the direction "up".
     std::vector<LabAttachment> ordered;
     for (std::size_t i = 0; i < channel->GetNDevices(); i++)
     {

@@ -24,15 +24,15 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * A link whose far end is in the part of the lab on another host.
+ * A link whose far end is in the part of the lab on another machine.
  */
 struct LabTunnel
 {
-    viaduct::lab::Tunnel tunnel;                      //!< leads to the far end
+    viaduct::lab::Tunnel tunnel;                      //!< the tunnel to the far end
     std::string link;                                 //!< the link's name
-    viaduct::path::Spec spec;                         //!< for packets that this end sends
+    viaduct::path::Spec spec;                         //!< the SPEC for packets from the near end
     std::vector<viaduct::path::TrafficClass> classes; //!< classes with separate SPECs
-    bool live{false};                                 //!< the path engine always emulates it
+    bool live{false};                                 //!< the path engine always emulates the link
     viaduct::wire::MacAddress neighbour;              //!< MAC address of the far end
     std::vector<viaduct::wire::IpAddress> neighbours; //!< IP addresses of the far end
 };
@@ -40,14 +40,15 @@ struct LabTunnel
 /**
  * @ingroup viaduct
  * The user's settings of a lab in addition to the scenario itself; LabHelper's functions explain
- * each.
+ * each setting.
  */
 struct LabSettings
 {
     std::string name{"ns3"};                                           //!< the lab's name
-    const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< default of nodes
-    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< overrides `plane`
-    /** An interface of the machine, and the link that it is. */
+    const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< default data plane
+    /** The data planes of nodes, which override `plane`. */
+    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;
+    /** An interface of the machine, and the name of the link that it is on. */
     struct Physical
     {
         std::string interface;
@@ -55,23 +56,28 @@ struct LabSettings
     };
 
     std::map<Ptr<NetDevice>, Physical> physical;              //!< key: the replaced ns-3 device
-    std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< interfaces without a device
-    std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< links to another host
-    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< override the channel's
-    std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes; //!< the user's
-    std::map<Ptr<Channel>, std::string> linkNames;                            //!< the user's
-    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine};         //!< default of links
-    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;                 //!< overrides
-    std::set<Ptr<Channel>> live;                                              //!< SPECs may change
-    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;          //!< the user's
-    std::map<Ptr<Node>, std::string> byHop;            //!< reason to go hop by hop
-    std::set<std::string> ignore;                      //!< effects left out
-    bool programs{true};                               //!< TUN devices
-    std::map<Ptr<Node>, std::string> containers;       //!< existing namespaces of nodes
-    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< name and interface are not set
+    std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< interfaces without an ns-3 device
+    std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< links to other machines
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< overrides of the channels' SPECs
+    /** The traffic classes with separate SPECs, by channel. */
+    std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes;
+    /** The names of links, by channel. */
+    std::map<Ptr<Channel>, std::string> linkNames;
+    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine}; //!< default emulator
+    /** The emulators of channels, which override `emulator`. */
+    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;
+    /** The channels whose SPECs may change during the run. */
+    std::set<Ptr<Channel>> live;
+    /** The kernel settings of nodes: values by the names of settings. */
+    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;
+    std::map<Ptr<Node>, std::string> byHop;            //!< reasons to forward by hop (SetByHop())
+    std::set<std::string> ignore;                      //!< effects of channels to leave out
+    bool programs{true};                               //!< whether simulator nodes get TUN devices
+    std::map<Ptr<Node>, std::string> containers;       //!< namespaces of containers, by node
+    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< remote nodes, without name and interface
     std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< clients that have the node's programs
     viaduct::lab::HubAddress hub;                      //!< the address to which clients send
-    std::vector<viaduct::lab::OtherNode> others;       //!< known only by their names
+    std::vector<viaduct::lab::OtherNode> others;       //!< nodes on other machines
 };
 
 /**
@@ -84,12 +90,12 @@ struct LabAttachment
     std::string nodeName;    //!< the node's name in the lab
     std::string interface;   //!< the interface's name in the lab
     Ptr<NetDevice> original; //!< the simulated device
-    Ptr<NetDevice> device;   //!< replaces `original`; null before
+    Ptr<NetDevice> device;   //!< the device that replaces `original`, or null
 };
 
 /**
  * @ingroup viaduct
- * The lab that is going to be built.
+ * The plan of a lab, from which the broker builds the lab.
  */
 struct LabPlan
 {

@@ -27,13 +27,13 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** Lifetime of a flow without a route; the kernel, too, forgets a flow without an entry after this.
- */
+/** Lifetime of a flow without a route; the kernel forgets a flow without an entry after the same
+ * time. */
 const Time UNROUTED_LIFETIME = Seconds(10);
 /** Lifetime of an entry without packets (RFC 3973, section 4.8, SourceLifetime). */
 const Time IDLE_LIFETIME = Seconds(210);
 
-/** @return a header like that of a flow's packets */
+/** @return an IP header with the source and group of a flow, as the flow's packets have */
 template <class Family>
 typename Family::Header
 HeaderOf(const MulticastFlow& flow)
@@ -57,7 +57,7 @@ HeaderOf(const MulticastFlow& flow)
 
 using Interfaces = std::optional<std::set<uint32_t>>;
 
-/** Puts the output interfaces of a route into @p found. */
+/** Stores the output interfaces of a route in @p found. */
 template <class Route>
 void
 TakeOutputs(const Route& route, Interfaces& found)
@@ -69,8 +69,8 @@ TakeOutputs(const Route& route, Interfaces& found)
     }
 }
 
-/** @return the callback that RouteInput() calls with a route. RouteInput() may call it later, when
- * no caller waits for it */
+/** @return the callback that RouteInput() calls with a multicast route. The callback shares @p
+ * found, because RouteInput() may call it after the caller has returned */
 template <class Family>
 auto
 MulticastCallback(const std::shared_ptr<Interfaces>& found)
@@ -108,9 +108,8 @@ IgnoringUnicastCallback()
     }
 }
 
-/** @return the interfaces to which the protocol sends a flow's packets that arrive by a device; the
- * protocol is asked as by the IP layer
- */
+/** @return the interfaces to which the routing protocol sends a flow's packets that arrive by
+ * device @p from; RouteInput() is called as the IP layer calls it */
 template <class Family>
 Interfaces
 FindOutputs(Ptr<typename Family::Layer> ip, const MulticastFlow& flow, Ptr<NetDevice> from)
@@ -175,7 +174,8 @@ template <class Family>
 void
 MulticastFlows<Family>::Answer(const MulticastFlow& flow)
 {
-    // The kernel asks about the node's own packets, too; ns-3 sends them by one interface.
+    // The kernel also asks about packets that the node itself sends; ns-3 sends those by one
+    // interface.
     if (IsOwn(flow.source) || flow.input >= static_cast<int>(m_devices.size()))
     {
         return;
@@ -245,7 +245,7 @@ MulticastFlows<Family>::InstallStaticRoutes(Ptr<typename Family::StaticProtocol>
             input < m_ip->GetNInterfaces()
                 ? std::find(m_devices.begin(), m_devices.end(), m_ip->GetNetDevice(input))
                 : m_devices.end();
-        // An entry of the kernel has one source and one input.
+        // An entry of the kernel's table has exactly one source and one input interface.
         const bool isOfOne = !source.IsUnspecified() && device != m_devices.end();
         if (isOfOne && !IsOwn(source) && !m_flows.contains(std::pair(source, group)))
         {
@@ -260,7 +260,7 @@ MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
 {
     if (flow.input == state.flow.input)
     {
-        return true; // the kernel has no entry, so it is made again
+        return true; // the kernel has lost the entry, which is made again
     }
     if (!AskProtocol(flow))
     {
@@ -270,8 +270,9 @@ MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
     {
         return true;
     }
-    // The protocol accepts the flow from both interfaces. The kernel can have only one: the
-    // interface by which the flow arrives.
+    // The protocol accepts the flow from both interfaces, but the kernel's entry can have only one:
+    // the interface by which the flow arrives. The old interface is silent if no packet has arrived
+    // by it since the last report of another interface.
     const uint64_t packets = m_table.Packets(state.flow);
     const bool isSilent = state.elsewhere == packets;
     state.elsewhere = packets;
@@ -311,7 +312,7 @@ MulticastFlows<Family>::Apply(State& state)
     }
     try
     {
-        // A flow without a route has an entry, too: without an entry the kernel would not report
+        // A flow without a route also gets an entry: without an entry the kernel would not report
         // that the flow arrives by another interface.
         m_table.Set(state.flow, wanted.value_or(std::set<int>()));
         state.outputs = wanted;

@@ -29,7 +29,7 @@ NS_OBJECT_ENSURE_REGISTERED(MulticastMirror);
 namespace
 {
 
-/** @return whether a protocol has routes to groups, as far as this can be determined */
+/** @return whether a protocol has routes to groups; known only for static routing, else false */
 template <class Family>
 bool
 HasMulticastRoutes(Ptr<typename Family::Protocol> protocol)
@@ -43,7 +43,8 @@ template <class Family>
 bool
 MayRouteMulticast(Ptr<typename Family::Protocol> protocol)
 {
-    // The behaviour of a protocol that is derived from static routing is not known.
+    // The behaviour of a class derived from static routing is not known, so only the exact type is
+    // static.
     const bool isStatic = protocol->GetInstanceTypeId() == Family::StaticProtocol::GetTypeId();
     return HasMulticastRoutes<Family>(protocol) ||
            (!isStatic && TraitsOf(protocol).mayRouteMulticast);
@@ -125,7 +126,7 @@ MulticastMirror::PollFlows(Flows<Family>& flows)
     }
     if (flows)
     {
-        flows->Receive(); // under another simulator than the reactor nothing else calls it
+        flows->Receive(); // the only call of Receive() unless the simulator is the reactor
         flows->Refresh();
     }
 }

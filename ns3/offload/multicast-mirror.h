@@ -29,13 +29,14 @@ namespace ns3
  *
  * The kernel asks when the first packet of a source to a group arrives (IGMPMSG_NOCACHE), and keeps
  * the packet. The question is passed to RouteInput() of the unmodified protocols; the answer
- * becomes an entry of the kernel's table, and every PollInterval the question is asked again, so
- * that changes and withdrawals follow. Packets of a flow without a route are dropped, as in ns-3.
- * The thresholds of Ipv4MulticastRoute::SetOutputTtl() are not considered, as in ns-3.
+ * becomes an entry of the kernel's table. Every PollInterval the question is asked again, so that
+ * changes and withdrawals of routes reach the table. Packets of a flow without a route are dropped,
+ * as in ns-3. The thresholds of Ipv4MulticastRoute::SetOutputTtl() are not considered, as in ns-3.
  *
- * The table is opened when a protocol may forward to groups: static routing has such routes, or the
- * protocol is not one of ns-3's own. If the kernel has no table, or another program of the node has
- * it, or there are too many interfaces, only static routes to groups are an error.
+ * The table is opened when a protocol may forward to groups: static routing that has routes to
+ * groups, or a protocol that is not one of ns-3's own. The table cannot be opened if the kernel has
+ * no table, another program of the node has it, or there are too many interfaces; this is an error
+ * only if there are static routes to groups.
  */
 class MulticastMirror : public Object
 {
@@ -44,11 +45,11 @@ class MulticastMirror : public Object
     using Open = std::function<viaduct::UniqueFd(viaduct::wire::Family family,
                                                  const std::vector<std::string>& interfaces)>;
 
-    /** Figures so far. */
+    /** Counts since the start. */
     struct Counters
     {
-        uint64_t asked{0};   //!< flows that the kernel asked about
-        uint64_t refused{0}; //!< entries that could not be made
+        uint64_t asked{0};   //!< number of flows that the kernel asked about
+        uint64_t refused{0}; //!< number of entries that could not be made
     };
 
     /** @return the object TypeId */
@@ -71,9 +72,10 @@ class MulticastMirror : public Object
         m_held = true;
     }
 
-    /** Asks the protocols about all flows anew. No effect unless entries were held. */
+    /** Removes the entries that Hold() kept, so that the protocols are asked about all flows again.
+     * No effect without Hold(). */
     void Release();
-    /** Begins. Must be called when the node is initialized. */
+    /** Starts the mirroring. Must be called when the node is initialized. */
     void Start();
 
     /** @return whether a table is open */
@@ -82,7 +84,7 @@ class MulticastMirror : public Object
         return m_flows4 || m_flows6;
     }
 
-    /** @return the figures so far */
+    /** @return the counts since the start */
     Counters GetCounters() const;
 
   protected:
@@ -101,13 +103,13 @@ class MulticastMirror : public Object
     Ptr<Node> m_node;                          //!< the mirrored node
     Open m_open;                               //!< opens tables
     std::vector<Ptr<NetDevice>> m_devices;     //!< the node's devices
-    std::vector<std::string> m_names;          //!< the kernel's names, in the same order
-    Flows<ipfamily::V4> m_flows4;              //!< null: not open
-    Flows<ipfamily::V6> m_flows6;              //!< null: not open
-    std::vector<uint32_t> m_pollables;         //!< numbers in the reactor
-    std::set<viaduct::wire::Family> m_without; //!< families without a table
-    bool m_held{false};                        //!< keeps a previous simulator's entries
-    Time m_pollInterval;                       //!< time between questions
+    std::vector<std::string> m_names;          //!< the kernel's names of m_devices
+    Flows<ipfamily::V4> m_flows4;              //!< IPv4 flows; null: no open table
+    Flows<ipfamily::V6> m_flows6;              //!< IPv6 flows; null: no open table
+    std::vector<uint32_t> m_pollables;         //!< the tables' ids in the reactor
+    std::set<viaduct::wire::Family> m_without; //!< versions of IP whose table cannot be opened
+    bool m_held{false};                        //!< whether old entries are kept
+    Time m_pollInterval;                       //!< time between two polls
     EventId m_poll;                            //!< the next poll
 };
 

@@ -31,7 +31,7 @@ using viaduct::io::RingPort;
 namespace
 {
 
-/** Opens the socket of a claim on one interface of one node. */
+/** Opens the kernel socket of a claim on one interface of one node. */
 UniqueFd
 OpenSocket(Client& broker,
            const std::string& node,
@@ -54,7 +54,8 @@ OpenSocket(Client& broker,
             .fd);
 }
 
-/** @return a device that replaces `old`; @p control: on a control port, not on a packet socket */
+/** @return a device that replaces @p old; @p control: whether its port is a control port, not a
+ * packet socket */
 Ptr<RingNetDevice>
 MakeDevice(Ptr<NetDevice> old, bool control)
 {
@@ -66,7 +67,7 @@ MakeDevice(Ptr<NetDevice> old, bool control)
     return device;
 }
 
-/** The interfaces of a node of the lab. */
+/** The kernel's interfaces of a node of the lab, which the broker changes. */
 class LabInterfaces : public InterfaceMirror::Sink
 {
   public:
@@ -118,7 +119,7 @@ class LabKernel : public UpcallPort::Kernel
             {
                 viaduct::sys::BypassQdisc(socket.fd.get());
             }
-            constexpr int NOTHING = 0; // no protocol to receive
+            constexpr int NOTHING = 0; // EtherType of a socket that receives no frames
             viaduct::sys::BindPacketSocket(socket.fd.get(), socket.ifindex, NOTHING);
         }
         return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node, families)));
@@ -140,7 +141,7 @@ class LabKernel : public UpcallPort::Kernel
         const viaduct::wire::IpAddress& address) const override
     {
         const auto found = m_known->find(address);
-        // Kernels derive their link-local addresses from their MAC addresses.
+        // A link-local address is not in m_known: kernels derive it from the MAC address.
         return found == m_known->end() ? viaduct::wire::MacOfLinkLocal(address)
                                        : std::optional(found->second);
     }
@@ -154,7 +155,7 @@ class LabKernel : public UpcallPort::Kernel
     std::shared_ptr<Client> m_broker;                             //!< the lab's broker
     std::string m_node;                                           //!< the node's name
     LabAddresses m_known;                                         //!< all addresses of the lab
-    std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< key: the interface
+    std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< key: the interface name
 };
 
 Ptr<UpcallPort>
@@ -244,7 +245,8 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes->SetSink(std::make_shared<HandoverRoutes>(
         std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
     offload.multicast = MakeMulticast(node, name, names, broker);
-    // Runs after the node's own initialization, which was scheduled when the node was created.
+    // The Start() functions run after the node's own initialization, which was scheduled when the
+    // node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &UpcallPort::Start, offload.upcalls);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
@@ -265,7 +267,8 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
     viaduct::io::ControlOptions options;
     options.ifindex = broker->IfIndex({name, interface.name});
     options.mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
-    // If a protocol opens a socket between two scans, its first packet opens the kernel socket.
+    // If a protocol opens an ns-3 socket between two scans, the socket's first packet opens the
+    // kernel socket.
     auto opener = [broker, name, interface = interface.name](const ControlClaim& claim) {
         try
         {
@@ -273,7 +276,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
         }
         catch (const viaduct::Error&)
         {
-            return UniqueFd(); // the port counts it as unclaimed
+            return UniqueFd(); // the port drops the frame and counts it as unclaimed
         }
     };
     auto port = std::make_unique<ControlPort>(options, opener);

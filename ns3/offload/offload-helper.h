@@ -29,8 +29,8 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Moves a node's data plane out of the simulator: its routes are mirrored (RouteSource), and the
- * devices of its protocols carry only the protocols' own traffic (ControlPlane). LabHelper uses it;
- * a program that builds its lab in another way can use it directly.
+ * devices of its protocols carry only the protocols' own traffic (ControlPlane). LabHelper uses
+ * this class; a program that builds its lab without LabHelper can use this class directly.
  */
 class OffloadHelper
 {
@@ -41,7 +41,7 @@ class OffloadHelper
         Ptr<RouteSource> routes;         //!< mirrors the routes
         Ptr<ControlPlane> control;       //!< opens the control sockets
         Ptr<InterfaceMirror> interfaces; //!< mirrors the states and addresses of interfaces
-        Ptr<UpcallPort> upcalls;         //!< gives the protocols packets without a route
+        Ptr<UpcallPort> upcalls;         //!< passes packets without a route to protocols
         Ptr<MulticastMirror> multicast;  //!< mirrors the routes to groups
     };
 
@@ -49,14 +49,14 @@ class OffloadHelper
     struct Interface
     {
         Ptr<NetDevice> device; //!< the ns-3 device to replace
-        std::string name;      //!< the kernel's name
+        std::string name;      //!< the kernel's name of the interface
     };
 
     OffloadHelper();
 
     /**
-     * @param name an attribute of RouteSource
-     * @param value its value
+     * @param name the name of an attribute of RouteSource
+     * @param value the attribute's value
      */
     void SetRouteAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -64,8 +64,8 @@ class OffloadHelper
     }
 
     /**
-     * @param name an attribute of ControlPlane
-     * @param value its value
+     * @param name the name of an attribute of ControlPlane
+     * @param value the attribute's value
      */
     void SetControlAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -73,8 +73,8 @@ class OffloadHelper
     }
 
     /**
-     * @param name an attribute of InterfaceMirror
-     * @param value its value
+     * @param name the name of an attribute of InterfaceMirror
+     * @param value the attribute's value
      */
     void SetInterfaceAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -82,21 +82,22 @@ class OffloadHelper
     }
 
     /** Reads a node's control packets through a filtered packet socket, instead of sockets derived
-     * from those that its protocols have bound. This costs each forwarded packet about 0.1 us per
-     * hop.
+     * from the sockets that the node's protocols have bound. The filter costs each forwarded packet
+     * about 0.1 us per hop.
      * @param node the node
-     * @param filter tcpdump syntax, e.g. "udp port 698"; ARP and IPv6 neighbour discovery are added
+     * @param filter a filter in tcpdump's syntax, e.g. "udp port 698"; ARP and IPv6 neighbour
+     * discovery are added
      */
     void SetControlFilter(Ptr<Node> node, const std::string& filter)
     {
         m_filters[node] = filter;
     }
 
-    /** Replaces the node's devices and prepares the mirroring of routes, which begins with the
+    /** Replaces a node's devices and prepares the mirroring of its routes, which begins with the
      * simulation.
      * @param node the node
-     * @param place its name and data plane in the lab
-     * @param interfaces its interfaces in the lab
+     * @param place the node's name and data plane in the lab
+     * @param interfaces the node's interfaces in the lab
      * @param known all addresses of the lab
      * @param broker opens sockets and applies routes
      * @return the installed objects; the devices are in `replacements`
@@ -123,8 +124,8 @@ class OffloadHelper
     ObjectFactory m_routeFactory;               //!< makes RouteSource
     ObjectFactory m_controlFactory;             //!< makes ControlPlane
     ObjectFactory m_interfaceFactory;           //!< makes InterfaceMirror
-    std::shared_ptr<PollBudget> m_budget;       //!< shared by all nodes
-    std::map<Ptr<Node>, std::string> m_filters; //!< the user's filters
+    std::shared_ptr<PollBudget> m_budget;       //!< limits polling; shared by all nodes
+    std::map<Ptr<Node>, std::string> m_filters; //!< filters of SetControlFilter()
 };
 
 } // namespace ns3

@@ -12,8 +12,8 @@ namespace ns3
 namespace
 {
 
-const Time RECENT = Seconds(5);        // older packets are of flows that may have ended
-constexpr std::size_t MAX_KEPT = 1024; // packets
+const Time RECENT = Seconds(5);        // maximum age of a packet; older flows may have ended
+constexpr std::size_t MAX_KEPT = 1024; // maximum number of kept packets
 
 std::string
 TextOf(const PacketDependence::Hop& hop)

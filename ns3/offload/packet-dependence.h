@@ -21,25 +21,26 @@ namespace ns3
 /**
  * @ingroup viaduct-offload
  *
- * Detects that a protocol's next hop depends on more of a packet than its destination: on its
- * source or port, or on its turn. A data plane outside the simulator has one next hop for each
- * destination.
+ * Detects that a protocol's next hop for a packet depends on more than the packet's destination: on
+ * the source or port, or on an alternation of next hops. A data plane outside the simulator has one
+ * next hop for each destination.
  *
  * When the next hop for a destination changes, the protocol is asked again about the previous
- * packet, at the same instant. A protocol whose routes have changed has the new next hop for that
- * packet, too.
+ * packet to that destination, at the same instant. A protocol whose routes have changed gives the
+ * new next hop for the previous packet, too.
  */
 class PacketDependence
 {
   public:
-    /** The next hop's address, or unspecified, and its device; null: there is none. */
+    /** A next hop: its address (unspecified: on link) and its device (null: there is no next hop).
+     */
     using Hop = std::pair<viaduct::wire::IpAddress, Ptr<NetDevice>>;
 
     /**
-     * Takes a decision about a packet.
+     * Records a protocol's decision about a packet.
      * @param destination the packet's destination
-     * @param isOwn whether the node itself sends it
-     * @param hop the decision
+     * @param isOwn whether the node itself sends the packet
+     * @param hop the decision: the packet's next hop
      * @param ask asks the protocol about the same packet again
      */
     void Note(const viaduct::wire::IpAddress& destination,
@@ -47,14 +48,14 @@ class PacketDependence
               const Hop& hop,
               std::function<Hop()> ask);
 
-    /** @return the finding, with the first destination and its next hops; empty: nothing was found
-     */
+    /** @return the first destination whose next hop depends on more, with its next hops; empty:
+     * none found */
     const std::string& GetFinding() const
     {
         return m_finding;
     }
 
-    /** Forgets the packets, and with them the protocol. */
+    /** Forgets the packets, and with them the references to the protocol. */
     void Clear()
     {
         m_last.clear();
@@ -70,7 +71,7 @@ class PacketDependence
     };
 
     std::map<std::pair<viaduct::wire::IpAddress, bool>, Last> m_last; //!< key: destination, isOwn
-    std::string m_finding;                                            //!< GetFinding()
+    std::string m_finding;                                            //!< the value of GetFinding()
 };
 
 } // namespace ns3

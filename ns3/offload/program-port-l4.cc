@@ -45,7 +45,7 @@ SideOfIcmp(uint8_t type, bool answersEcho)
 {
     switch (type)
     {
-    case 8: // echo request: must be answered once
+    case 8: // echo request: answered once, by ns-3 or by the programs
         return answersEcho ? IcmpSide::NS3 : IcmpSide::PROGRAMS;
     case 0:  // echo reply
     case 3:  // destination unreachable

@@ -21,12 +21,12 @@ class ProgramPort;
  * @ingroup viaduct
  * @brief Wraps a transport protocol of a node: packets that no ns-3 socket claims go to programs.
  *
- * Only TCP's result shows whether TCP has an end point for a segment: without one it returns
- * RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are held back
- * until it has returned, and the reset is discarded.
+ * Only TCP's result shows whether TCP has an end point for a segment: without an end point, TCP
+ * returns RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are
+ * held back until TCP has returned, and the reset is discarded.
  *
- * ICMPv6 is not wrapped: Ipv6Interface casts the protocol of that number to Icmpv6L4Protocol
- * (ipv6-interface.cc). ProgramPort reads ICMPv6 messages in addition to it.
+ * ICMPv6 is not wrapped: Ipv6Interface casts the protocol with ICMPv6's number to Icmpv6L4Protocol
+ * (ipv6-interface.cc). ProgramPort reads ICMPv6 messages in addition to Icmpv6L4Protocol.
  */
 class ProgramPortL4 : public IpL4Protocol
 {
@@ -35,7 +35,8 @@ class ProgramPortL4 : public IpL4Protocol
     static TypeId GetTypeId();
 
     /**
-     * @param port gets unclaimed packets; must outlive the use of this object
+     * @param port receives the packets that ns-3 does not claim; must outlive the use of this
+     * object
      * @param inner the wrapped protocol; null if ns-3 has none
      * @param number IP protocol number
      */
@@ -80,32 +81,32 @@ class ProgramPortL4 : public IpL4Protocol
     /** The result of offering a packet to ns-3. */
     struct Claim
     {
-        bool programs;   //!< the programs get it
+        bool programs;   //!< whether the programs get the packet
         RxStatus status; //!< the result for the IP layer
     };
 
-    /** Receive() of either IP version; @p toMany: the destination is not a unicast address. */
+    /** Implements Receive() for both versions of IP; @p toMany: whether the destination is not a
+     * unicast address. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /** Offer a packet to ns-3's own sockets; @p p is the packet without the IP header. */
+    /** Offers a packet to ns-3's own sockets; @p p is the packet without the IP header. */
     template <typename Header, typename Interface>
     Claim Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /** Offer() to TCP. @return TCP's result */
+    /** Offers a segment to ns-3's TCP. @return TCP's result */
     template <typename Header, typename Interface>
     RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return a down target that calls @p target, a member, and holds back packets that TCP sends
-     * while it receives
-     */
+    /** @return a down target that calls @p target, a member of this object, and that holds back
+     * packets that TCP sends while it receives */
     template <typename... Args>
     Callback<void, Args...> Holding(const Callback<void, Args...>& target);
 
-    ProgramPort* m_port;                       //!< gets unclaimed packets
+    ProgramPort* m_port;                       //!< receives unclaimed packets
     Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null
     int m_number;                              //!< IP protocol number
     DownTargetCallback m_down;                 //!< TCP's down target for IPv4
     DownTargetCallback6 m_down6;               //!< TCP's down target for IPv6
-    bool m_holding = false;                    //!< TCP is receiving
-    std::vector<std::function<void()>> m_held; //!< packets that TCP sent while receiving
+    bool m_holding = false;                    //!< whether TCP is receiving a segment
+    std::vector<std::function<void()>> m_held; //!< functions that send held packets
 };
 
 } // namespace ns3

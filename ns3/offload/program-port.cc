@@ -42,11 +42,11 @@ namespace
 namespace ip_protocol = viaduct::wire::ip_protocol;
 namespace ether_type = viaduct::wire::ether_type;
 
-constexpr uint8_t ICMP_TTL = 64;            //!< TTL of errors to programs
-constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
-constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
-/// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, OSPF, SCTP, UDP-Lite.
-/// Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
+constexpr uint8_t ICMP_TTL = 64;            //!< TTL of ICMP errors to programs
+constexpr uint8_t NET_UNREACHABLE = 0;      //!< ICMP code of RFC 792
+constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< ICMP code of RFC 1191
+/// Protocols that a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, OSPF, SCTP, UDP-Lite.
+/// Packets of protocols that ns-3 does not implement, such as IGMP, go to the programs only.
 constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 89, 132, 136};
 
 /** @return the type of an ICMP or ICMPv6 message */
@@ -206,8 +206,9 @@ template <typename Stack>
 void
 ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
 {
-    // Inserted on each interface and not for all: GetProtocol(number) must still find ns-3's own
-    // protocols, which the IP layer uses for ICMP, and ICMP for the transports.
+    // The ProgramPortL4 is inserted on each interface instead of once for all interfaces, because
+    // GetProtocol(number) must still find ns-3's own protocols: the IP layer finds ICMP by it, and
+    // ICMP finds the transport protocols.
     Ptr<ProgramPortL4> l4;
     for (uint32_t i = 0; i < stack->GetNInterfaces(); ++i)
     {
@@ -220,7 +221,7 @@ ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
     }
 }
 
-// ---------------------------------------------------------------- from programs
+// ---------------------------------------------------------------- packets from programs
 
 void
 ProgramPort::HandleFrame(const viaduct::io::ReceivedFrame& frame)
@@ -322,7 +323,7 @@ void
 ProgramPort::SendToGroup(Ptr<Packet> packet, const Ipv4Header& header)
 {
     bool sent = false;
-    for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); ++i) // 0 is the loopback
+    for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); ++i) // interface 0 is the loopback interface
     {
         bool out = header.GetSource().IsAny();
         for (uint32_t j = 0; j < m_ipv4->GetNAddresses(i); ++j)
@@ -363,7 +364,7 @@ ProgramPort::SendUnreachable(Ptr<const Packet> packet,
 {
     if (IsIcmpError(packet, header) || header.GetFragmentOffset() != 0)
     {
-        return; // RFC 1122, section 3.2.2: no error about an error or a later fragment
+        return; // RFC 1122, section 3.2.2: no error about ICMP or a later fragment
     }
     Icmpv4DestinationUnreachable unreachable;
     unreachable.SetHeader(header);
@@ -436,17 +437,16 @@ ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
     if (aboutError || header.GetDestination().IsMulticast() ||
         m_ipv6->GetInterfaceForAddress(header.GetSource()) < 0)
     {
-        return; // RFC 4443, section 2.4 (e)
+        return; // RFC 4443, section 2.4 (e): no error about such a packet
     }
     Ptr<Packet> quoted = packet->Copy();
     quoted->AddHeader(header);
-    // The receiver is an address of the node: the error returns as a delivered packet
-    // (HandleIcmpv6()).
+    // The error is sent to an address of the node, so ns-3 delivers it locally, to HandleIcmpv6().
     m_ipv6->GetIcmpv6()->SendErrorDestinationUnreachable(
         quoted, header.GetSource(), Icmpv6Header::ICMPV6_NO_ROUTE);
 }
 
-// ---------------------------------------------------------------- to programs
+// ---------------------------------------------------------------- packets to programs
 
 void
 ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t)
@@ -456,7 +456,8 @@ ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, u
         return;
     }
     constexpr uint8_t ECHO_REPLY = 129;
-    // The node's own stack handles neighbour discovery and echo requests.
+    // ns-3's own stack handles neighbour discovery and echo requests; programs do not get these
+    // messages.
     const uint8_t type = IcmpType(payload);
     if (IsIcmpv6Error(type) || type == ECHO_REPLY)
     {
@@ -467,7 +468,7 @@ ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, u
 void
 ProgramPort::ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header)
 {
-    Ipv4Header whole = header; // the packet may have been reassembled
+    Ipv4Header whole = header; // not a fragment's: the packet may have been reassembled
     whole.SetPayloadSize(payload->GetSize());
     whole.SetFragmentOffset(0);
     whole.SetLastFragment();

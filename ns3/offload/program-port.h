@@ -35,13 +35,13 @@ class NetDevice;
  * @ingroup viaduct
  * @brief Connects real programs in a node's namespace to the node's simulated IP stack.
  *
- * The port carries whole IP packets (a TUN device without packet information). Packets of programs
- * are routed by the node's routing protocol with their headers unchanged; if there is no route, or
- * the packet must not be fragmented and is too long, the program gets the ICMP error. Received
- * packets that no ns-3 socket claims are passed to the programs; ns-3 then sends neither a reset
- * nor "port unreachable", because that is the task of the programs' kernel. Echo requests are
+ * The port carries complete IP packets (a TUN device without packet information). Packets of
+ * programs are routed by the node's routing protocol with their headers unchanged; if there is no
+ * route, or the packet must not be fragmented and is too long, the program gets the ICMP error.
+ * Received packets that no ns-3 socket claims are passed to the programs; ns-3 then sends neither a
+ * reset nor "port unreachable", because that is the task of the programs' kernel. Echo requests are
  * answered by ns-3, unless the programs are a host that has the node's addresses (attribute
- * AnswersEcho); echo replies and ICMP errors are passed to both.
+ * AnswersEcho); echo replies and ICMP errors are passed to both ns-3 and the programs.
  */
 class ProgramPort : public Object, private BurstPortUser
 {
@@ -54,18 +54,18 @@ class ProgramPort : public Object, private BurstPortUser
         FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of the packet's version
         FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol has no route
         FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and must not be fragmented
-        FROM_PROGRAM_READER_FULL, //!< the simulator was too slow (not under the reactor)
+        FROM_PROGRAM_READER_FULL, //!< the simulator read too slowly (not with the reactor)
         TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more packets
         N_DROP_REASONS
     };
 
-    /** Takes an IP packet to the programs. */
+    /** Sends an IP packet to the programs. */
     typedef std::function<void(std::span<const std::byte> packet)> Carrier;
 
     /**
      * TracedCallback signature for Drop.
      * @param [in] packet the IP packet
-     * @param [in] reason the reason why it was dropped
+     * @param [in] reason the reason why the packet was dropped
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
@@ -74,23 +74,24 @@ class ProgramPort : public Object, private BurstPortUser
 
     ProgramPort();
 
-    /** Create a program port and aggregate it to a node that has its Internet stack. It starts with
-     * the node, or at once if the node has started, and serves the interfaces that the node has at
-     * that time.
+    /** Creates a program port and aggregates it to a node that has its Internet stack. The program
+     * port starts with the node, or at once if the node has started, and serves the interfaces that
+     * the node has at that time.
      * @param node the node
      * @param port carries IP packets, owned by the program port
      * @return the program port
      */
     static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
 
-    /** Install a program port without a port: packets of programs arrive by FromProgram().
+    /** Installs a program port without a viaduct::io::AnyPort: packets of programs arrive by
+     * FromProgram().
      * @param node the node
-     * @param carrier takes packets to the programs
+     * @param carrier sends packets to the programs
      * @return the program port
      */
     static Ptr<ProgramPort> Install(Ptr<Node> node, const Carrier& carrier);
 
-    /** Handle a packet of the programs, in the node's context.
+    /** Handles a packet of the programs, in the node's context.
      * @param bytes the IP packet; bytes that are not an IP packet are dropped and counted
      */
     void FromProgram(std::span<const std::byte> bytes);
@@ -109,18 +110,18 @@ class ProgramPort : public Object, private BurstPortUser
 
     /**
      * @param reason a reason
-     * @return the number of packets dropped for it
+     * @return the number of packets dropped for the reason
      */
     uint64_t GetDrops(DropReason reason) const;
 
     /**
      * @param reason a reason
-     * @return its name, as in "from_program_no_route"
+     * @return the reason's name, as in "from_program_no_route"
      */
     static const char* GetDropReasonName(DropReason reason);
 
     /**
-     * Give a packet to the programs.
+     * Gives a packet to the programs.
      * @param payload the packet without the IP header
      * @param header the IP header with which the packet arrived
      */
@@ -136,51 +137,54 @@ class ProgramPort : public Object, private BurstPortUser
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
 
-    /** Create a program port without a port, aggregated to a node. */
+    /** Creates a program port without a viaduct::io::AnyPort, and aggregates it to a node. */
     static Ptr<ProgramPort> MakeAt(Ptr<Node> node);
-    /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
+    /** Puts a ProgramPortL4 before every transport protocol of the node, and listens to ICMPv6. */
     void Intercept();
-    /** Put a ProgramPortL4 before the protocol of this number, on every interface of an IP stack.
-     */
+    /** Puts a ProgramPortL4 before the protocol with the given number, on every interface of an IP
+     * stack. */
     template <typename Stack>
     void InterceptProtocol(Ptr<Stack> stack, int number);
 
-    /** Give the programs the ICMPv6 messages that are for them; ns-3 gets all of them. */
+    /** Gives the programs ICMPv6 errors and echo replies; ns-3 gets all ICMPv6 messages. */
     void HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t interface);
 
-    // The following functions get a packet with a header without the bytes of that header.
+    // In functions below with a `header` parameter, `packet` does not contain the bytes of the
+    // header.
 
-    /** Route an IPv4 packet from a program. */
+    /** Routes an IPv4 packet from a program. */
     void FromProgram4(Ptr<Packet> packet);
-    /** Route an IPv6 packet from a program. */
+    /** Routes an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
-    /** Give a packet to a protocol that finds routes on demand: it returns the packet when it has a
-     * route. */
+    /** Gives a packet to a protocol that finds routes on demand, which returns the packet when it
+     * has a route. */
     void SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback);
     /**
-     * Send to a multicast or broadcast address through the interfaces that have the source address.
+     * Sends a packet to a multicast or broadcast address through the interfaces that have the
+     * source address.
      */
     void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
-    /** Send through one interface. */
+    /** Sends a packet through one interface. */
     void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
-    /** Send a program the ICMP error for its packet; @p mtu is for "fragmentation needed". */
+    /** Sends a program the ICMP error for its packet; @p mtu: the MTU in the error "fragmentation
+     * needed". */
     void SendUnreachable(Ptr<const Packet> packet,
                          const Ipv4Header& header,
                          uint8_t code,
                          uint16_t mtu);
-    /** Send a program the ICMPv6 error that there is no route for its packet. */
+    /** Sends a program the ICMPv6 error that there is no route for its packet. */
     void SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header);
-    /** Queue a packet, with its IP header, for the port. */
+    /** Writes a packet, with its IP header, to the port or the carrier. */
     void Write(Ptr<const Packet> packet);
-    /** Count a packet as dropped. */
+    /** Counts a packet as dropped. */
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
-    BurstPort m_burst{*this};    //!< the port
+    BurstPort m_burst{*this};    //!< the port to the programs
     Ptr<Node> m_node;            //!< the node
     Ptr<Ipv4L3Protocol> m_ipv4;  //!< the node's IPv4 stack, if any
     Ptr<Ipv6L3Protocol> m_ipv6;  //!< the node's IPv6 stack, if any
-    std::vector<uint8_t> m_long; //!< buffer for a packet longer than the ring's slots
-    Carrier m_carrier;           //!< replaces the port, if set
+    std::vector<uint8_t> m_long; //!< buffer for a packet that is not written in the port's ring
+    Carrier m_carrier;           //!< sends packets to the programs in place of the port, if set
     bool m_answersEcho = true;   //!< attribute AnswersEcho
 
     DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< trace source Drop

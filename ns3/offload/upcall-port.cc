@@ -60,7 +60,8 @@ AskProtocol(Ptr<Node> node, Ptr<Packet> packet, const typename Family::Header& h
     return protocol->RouteOutput(packet, header, nullptr, error);
 }
 
-/** @return the packet without its header and the bytes behind the packet */
+/** @return the packet without its header, which is stored in @p header, and without trailing bytes
+ */
 template <class Family>
 Ptr<Packet>
 TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
@@ -80,7 +81,7 @@ TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
     return packet;
 }
 
-/** @return whether a protocol may have a route to the address */
+/** @return whether an address is a unicast address, to which a protocol may have a route */
 bool
 IsUnicast(Ptr<Node> node, const Ipv4Address& address)
 {
@@ -181,7 +182,8 @@ UpcallPort::DoDispose()
 void
 UpcallPort::Drain()
 {
-    // Packets that still arrive after this have no route; they are handled in their turn.
+    // Packets that are passed up after MAX_BURSTS bursts have no route; a later Receive() handles
+    // these packets.
     constexpr int MAX_BURSTS = 64;
     for (int i = 0; i < MAX_BURSTS && m_port && Receive(); i++)
     {
@@ -267,7 +269,7 @@ UpcallPort::HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr
     }
     if (from)
     {
-        // The TTL as the packet arrived, before the kernel counted this hop.
+        // Restores the TTL with which the packet arrived, before the kernel counted this hop.
         (header.*Family::SetHops)(static_cast<uint8_t>((header.*Family::GetHops)() + 1));
         return InputMissed<Family>(packet, header, from);
     }
@@ -316,7 +318,7 @@ UpcallPort::InputMissed(Ptr<Packet> packet,
                         const typename Family::Header& header,
                         Ptr<NetDevice> from)
 {
-    const Ptr<UpcallPort> self(this); // the protocol may keep the packet
+    const Ptr<UpcallPort> self(this); // keeps this object while the protocol keeps the packet
     const Original original{wireconversion::ToWire(header.GetDestination()), packet->GetSize()};
     const bool isTaken = InputToProtocol<Family>(
         m_node->GetObject<typename Family::Layer>(),
@@ -346,8 +348,8 @@ UpcallPort::AskAboutCopy(Ptr<Packet> packet,
         const auto route = AskProtocol<Family>(m_node, packet, header);
         return {route && !IsLoopback(route->GetOutputDevice()), route};
     }
-    // A protocol that keeps the copy answers after this function has returned: that is a decision,
-    // too.
+    // A protocol that keeps the copy may answer after this function has returned: a late answer is
+    // a decision, too.
     const Ptr<UpcallPort> self(this);
     const auto answer = std::make_shared<std::optional<Ptr<typename Family::Route>>>(nullptr);
     const auto destination = wireconversion::ToWire(header.GetDestination());
@@ -388,7 +390,7 @@ UpcallPort::HandleCopy(Ptr<Packet> packet,
     Decide<Family>(destination, route);
     if (!isRouted)
     {
-        m_routed(); // the route has expired: the kernel must lose it, so that the next packet asks
+        m_routed(); // the route has expired: the kernel must lose it and pass up packets
     }
     m_dependence.Note(destination, !from, HopOf(route), [this, packet, header, from] {
         return HopOf(AskAboutCopy<Family>(packet->Copy(), header, from).second);
@@ -435,7 +437,7 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
         return Drop(packet, NOT_SENT);
     }
     m_counters.sent.Add(whole->GetSize());
-    // The kernel would forward a packet that the protocol has not changed.
+    // Only the route of an unchanged packet is a decision: the kernel forwards packets unchanged.
     const bool isSame = packet->GetSize() == original.size &&
                         wireconversion::ToWire(header.GetDestination()) == original.destination;
     m_counters.changed += isSame ? 0 : 1;
@@ -461,7 +463,8 @@ UpcallPort::GetKept() const
     {
         known += GetDrops(reason);
     }
-    // A protocol may send a packet more than once.
+    // `known` may be greater than the number of missed packets: a protocol may send a packet
+    // repeatedly.
     return m_counters.missed.packets - std::min(m_counters.missed.packets, known);
 }
 

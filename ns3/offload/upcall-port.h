@@ -34,44 +34,46 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Gives the packets for which a node's kernel has no route to the node's routing protocol, as the
+ * Passes to a node's routing protocol the packets for which the node's kernel has no route, as the
  * node's own IP layer would: received packets to RouteInput(), packets that programs sent to
- * RouteOutput(). So an unmodified protocol that finds routes on demand keeps them, looks for the
- * route, and forwards them. Packets that the protocol forwards leave through the interface that it
- * chose.
+ * RouteOutput(). So an unmodified protocol that finds routes on demand keeps the packets, looks for
+ * the route, and forwards them. Packets that the protocol forwards leave through the interface that
+ * it chose.
  *
- * Packets that the kernel forwards by itself are seen as copies, one per flow and interval: the
- * protocol learns that its route is in use, and its actions on the copy are discarded.
+ * Packets that the kernel forwards by itself are passed to the protocol as copies, one per flow and
+ * interval: the protocol learns that its route is in use, and its actions on the copy are
+ * discarded.
  *
- * Exists on every offloaded node, but only opens if a protocol finds routes on demand, or may do
- * so: the behaviour of a user's protocol is not known.
+ * Every offloaded node has an UpcallPort, which only opens if a protocol finds routes on demand, or
+ * may do so: the behaviour of a user's protocol is not known.
  */
 class UpcallPort : public Object
 {
   public:
     using Neighbour = viaduct::lab::Neighbour; //!< a next hop
 
-    /** The operations of the node's kernel that are needed here. All but MacOf() may throw
+    /** The operations of the node's kernel that UpcallPort needs. All but MacOf() may throw
      * viaduct::Error. */
     class Kernel
     {
       public:
         virtual ~Kernel() = default;
         /**
-         * @param families the versions of IP whose packets go up
-         * @return the port that carries them; null: each is given to Take(). Called once
+         * @param families the versions of IP whose packets without a route the kernel passes up
+         * @return the port that carries the packets up; null: the kernel passes each packet to
+         * Take(). Called once
          */
         virtual std::unique_ptr<viaduct::io::AnyPort> Open(
             const std::set<viaduct::wire::Family>& families) = 0;
         /**
          * @param interface the kernel's name of an interface
-         * @return its number; known after Open()
+         * @return the interface's number in the kernel (ifindex); known after Open()
          */
         virtual int IfIndexOf(const std::string& interface) const = 0;
         /**
          * @param interface the kernel's name of an interface
          * @param frame the frame, which is sent at once
-         * @return whether the interface accepted it
+         * @return whether the interface accepted the frame
          */
         virtual bool Send(const std::string& interface, viaduct::io::FrameToSend frame) = 0;
         /**
@@ -81,25 +83,25 @@ class UpcallPort : public Object
         virtual std::optional<viaduct::wire::MacAddress> MacOf(
             const viaduct::wire::IpAddress& address) const = 0;
         /**
-         * @param neighbours the next hops of the kernel's own packets that must wait, or wait no
-         * longer
-         * @param held whether they wait
+         * @param neighbours the next hops for which the kernel's own packets must wait, or need no
+         * longer wait
+         * @param held whether packets to these next hops wait
          */
         virtual void Hold(const std::vector<Neighbour>& neighbours, bool held) = 0;
     };
 
-    /** The reason why a packet that went up was dropped. */
+    /** The reason why a packet that the kernel passed up was dropped. */
     enum DropReason
     {
         MALFORMED,         //!< not an IP packet that ns-3 can read
-        NOT_UNICAST,       //!< to a group or broadcast address
-        NO_ROUTE,          //!< the protocol found no route, or too late for the TTL
+        NOT_UNICAST,       //!< a packet to a group or broadcast address
+        NO_ROUTE,          //!< the protocol found no route, or the packet's TTL has expired
         UNKNOWN_NEIGHBOUR, //!< the next hop is not in the lab
         NOT_SENT,          //!< the interface refused the packet
         N_DROP_REASONS
     };
 
-    /** IP packets so far, and their bytes. */
+    /** The number of IP packets so far, and of their bytes. */
     struct Count
     {
         /** @param size size of one more packet, bytes */
@@ -113,11 +115,11 @@ class UpcallPort : public Object
         uint64_t bytes{0};   //!< sum of the packets' sizes
     };
 
-    /** Packets so far. */
+    /** Counts of packets so far. */
     struct Counters
     {
-        Count missed;        //!< the kernel had no route
-        Count copies;        //!< seen as copies
+        Count missed;        //!< packets for which the kernel had no route
+        Count copies;        //!< copies of packets that the kernel forwarded
         Count sent;          //!< missed packets that left the node
         uint64_t changed{0}; //!< packets in `sent` that the protocol had changed
     };
@@ -138,8 +140,7 @@ class UpcallPort : public Object
     }
 
     /** @return a destination whose packets do not all have the same next hop, and the evidence;
-     * empty: there is none
-     */
+     * empty: no such destination was found */
     const std::string& GetDependence() const
     {
         return m_dependence.GetFinding();
@@ -150,7 +151,8 @@ class UpcallPort : public Object
                                        const viaduct::wire::IpAddress& gateway,
                                        Ptr<NetDevice> device)>;
 
-    /** @param decided called for each packet that goes up and is not changed by the protocol */
+    /** @param decided called for each packet that the kernel passes up and the protocol does not
+     * change */
     void SetDecided(Decided decided)
     {
         m_decided = std::move(decided);
@@ -161,7 +163,7 @@ class UpcallPort : public Object
      * @param name the kernel's name of the device's interface
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
-    /** Opens if one of the node's protocols finds routes on demand, or may do so. */
+    /** Opens the port if one of the node's protocols finds routes on demand, or may do so. */
     void Start();
 
     /** @return whether the kernel passes packets up */
@@ -172,27 +174,27 @@ class UpcallPort : public Object
 
     /**
      * @param family a version of IP
-     * @return whether the kernel passes packets of it up
+     * @return whether the kernel passes packets of that version up
      */
     bool IsOpen(viaduct::wire::Family family) const
     {
         return m_families.contains(family);
     }
 
-    /** Handles all packets that have gone up until now. */
+    /** Handles all packets that the kernel has passed up until now. */
     void Drain();
-    /** @param upcall a packet that goes up now */
+    /** Handles one packet. @param upcall the packet, which the kernel passes up now */
     void Take(const viaduct::bpf::Upcall& upcall);
 
     /**
      * @param gateway a next hop
      * @param interface the kernel's name of an interface
-     * @return the next hop as a neighbour, if it is in the lab
+     * @return the next hop as a neighbour, if the next hop is in the lab
      */
     std::optional<Neighbour> FindNeighbour(const viaduct::wire::IpAddress& gateway,
                                            const std::string& interface) const;
 
-    /** @return the port that carries the packets up; null if none does */
+    /** @return the port that carries the packets up; null if there is no port */
     viaduct::io::AnyPort* GetPort() const
     {
         return m_port.get();
@@ -204,7 +206,7 @@ class UpcallPort : public Object
         return *m_kernel;
     }
 
-    /** @return the packets so far */
+    /** @return the counts of packets so far */
     const Counters& GetCounters() const
     {
         return m_counters;
@@ -218,7 +220,7 @@ class UpcallPort : public Object
 
     /**
      * @param reason a reason
-     * @return the number of packets dropped for it
+     * @return the number of packets dropped for the reason
      */
     uint64_t GetDrops(DropReason reason) const
     {
@@ -227,7 +229,7 @@ class UpcallPort : public Object
 
     /**
      * @param reason a reason
-     * @return its name, as in "no_route"
+     * @return the reason's name, as in "no_route"
      */
     static const char* GetDropReasonName(DropReason reason);
 
@@ -235,7 +237,7 @@ class UpcallPort : public Object
     void DoDispose() override;
 
   private:
-    /** A packet as it went up. */
+    /** The properties of a packet when the kernel passed it up. */
     struct Original
     {
         viaduct::wire::IpAddress destination; //!< the packet's destination
@@ -272,23 +274,23 @@ class UpcallPort : public Object
     Ptr<Node> m_node;                                //!< the node that the packets belong to
     std::unique_ptr<Kernel> m_kernel;                //!< the node's kernel
     std::function<void()> m_routed;                  //!< called when routes may have changed
-    Decided m_decided;                               //!< gets decisions
-    PacketDependence m_dependence;                   //!< checks the decisions
-    std::set<viaduct::wire::Family> m_families;      //!< versions of IP whose packets go up
-    std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's names
-    std::map<int, Ptr<NetDevice>> m_devices;         //!< key: the kernel's number
+    Decided m_decided;                               //!< receives the protocol's decisions
+    PacketDependence m_dependence;                   //!< checks the decisions for dependence
+    std::set<viaduct::wire::Family> m_families;      //!< versions of IP that are passed up
+    std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's names of devices
+    std::map<int, Ptr<NetDevice>> m_devices;         //!< devices by the kernel's number
     std::unique_ptr<viaduct::io::AnyPort> m_port;    //!< carries the packets up
-    std::vector<viaduct::io::ReceivedFrame> m_burst; //!< buffer for a burst
-    uint32_t m_pollable{0};                          //!< number in the reactor
+    std::vector<viaduct::io::ReceivedFrame> m_burst; //!< buffer for received frames
+    uint32_t m_pollable{0};                          //!< the port's id in the reactor
     std::vector<std::byte> m_frame;                  //!< the frame being sent
     Counters m_counters;                             //!< packets so far
     DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< dropped packets so far
 };
 
 /**
- * Makes the decisions about packets that go up known to a RouteSource as routes.
+ * Passes the decisions about packets from the kernel to a RouteSource, as routes.
  * @param routes the routes of a node
- * @param upcalls the node's packets without a route; must exist as long
+ * @param upcalls handles the node's packets without a route; must exist as long as @p routes
  */
 void ConnectUpcalls(Ptr<RouteSource> routes, Ptr<UpcallPort> upcalls);
 

@@ -106,7 +106,8 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     if (DynamicCast<CsmaNetDevice>(device))
     {
         device->GetChannel()->GetAttribute("DataRate", rate);
-        // CsmaChannel's default, the largest rate of its former attribute type, means no limit.
+        // The default rate of CsmaChannel, the largest rate of its former attribute type, means no
+        // limit.
         if (rate.Get().GetBitRate() == 0xffffffff)
         {
             return;
@@ -114,7 +115,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     }
     else
     {
-        device->GetAttribute("DataRate", rate); // SimpleNetDevice: 0 is no limit
+        device->GetAttribute("DataRate", rate); // for SimpleNetDevice, 0 means no limit
     }
     if (rate.Get().GetBitRate() == 0)
     {

@@ -26,16 +26,17 @@ bool IsWired(Ptr<NetDevice> device);
 
 /**
  * @ingroup viaduct
- * Returns the SPEC that a channel corresponds to for the frames of a device: the channel's delay;
- * the channel's or the device's rate with the device's queue; the error model of the receivers.
- * RateErrorModel per packet is a loss probability, per bit a bit error rate (per byte likewise).
- * CoDel, PIE and RED as root queue disc become the SPEC's queue management; FqCoDel does not,
- * because ns-3's address helper installs it on every device by default.
+ * Returns the SPEC that is equivalent to a channel for the frames that a device sends: it has the
+ * channel's delay, the rate of the channel or device with the device's queue, and the error model
+ * of the receivers. A RateErrorModel with errors per packet becomes a loss probability, with errors
+ * per bit or byte a bit error rate. A root queue disc CoDel, PIE, FqPIE or RED becomes the SPEC's
+ * queue management; FqCoDel does not, because ns-3's address helper installs it on every device by
+ * default.
  *
- * @param sender the device; IsWired()
+ * @param sender the device that sends the frames, for which IsWired() is true
  * @param receivers the other devices of the channel
  * @param where the device's name for messages ("node n0 device 1")
- * @return the SPEC; a plain wire if the channel does nothing
+ * @return the SPEC; that of a plain wire if the channel has no effect on frames
  * @throw viaduct::UsageError naming the device, if the channel has an effect that a SPEC cannot
  * express
  */

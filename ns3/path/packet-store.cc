@@ -24,7 +24,8 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/** @return a packet with the bytes @p bytes, of the original's size, with its uid and tags */
+/** @return a packet with the bytes @p bytes, as many as the original's, and the original's uid and
+ * tags */
 Ptr<Packet>
 WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
 {
@@ -95,7 +96,8 @@ PacketStore::Clone(FrameHandle frame)
 void
 PacketStore::CompleteChecksum(FrameHandle)
 {
-    // ns-3 leaves no checksum to hardware: it is complete, or ChecksumEnabled is false.
+    // Does nothing, because ns-3 leaves no checksum to hardware: a checksum is complete, or absent
+    // because ChecksumEnabled is false.
 }
 
 void

@@ -19,16 +19,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The frames of an emulated path that are ns-3 packets.
+ * @brief A store of the frames of an emulated path, which are ns-3 packets.
  *
- * A packet leaves as the object that entered, unless its bytes were changed (bit errors, ECN
- * marks): then a packet with the new bytes and the uid and tags of the original leaves.
+ * Take() returns the packet object that was added, unless the bytes of the packet were changed (bit
+ * errors, ECN marks): then it returns a packet with the new bytes and the uid and tags of the
+ * original.
  */
 class PacketStore : public viaduct::path::FrameStore
 {
   public:
     /**
-     * @param packet a frame from the destination address on
+     * @param packet a frame, from its destination address on
      * @return the frame's handle
      */
     viaduct::path::FrameHandle Add(Ptr<Packet> packet);
@@ -39,7 +40,7 @@ class PacketStore : public viaduct::path::FrameStore
     Ptr<const Packet> Peek(viaduct::path::FrameHandle frame) const;
     /** Removes a frame.
      * @param frame a frame; its handle becomes invalid
-     * @return the packet with its present bytes
+     * @return the packet with its current bytes
      */
     Ptr<Packet> Take(viaduct::path::FrameHandle frame);
 
@@ -50,15 +51,15 @@ class PacketStore : public viaduct::path::FrameStore
     void Free(viaduct::path::FrameHandle frame) override;
 
   private:
-    /** A frame. */
+    /** A slot of the store for one frame. */
     struct Slot
     {
-        Ptr<Packet> packet;           //!< null: the slot is free
-        std::vector<std::byte> bytes; //!< empty: not accessed yet
+        Ptr<Packet> packet;           //!< packet of the frame; null: the slot is free
+        std::vector<std::byte> bytes; //!< bytes of the frame; empty: not accessed yet
     };
 
     std::vector<Slot> m_slots;                      //!< slots by handle
-    std::vector<viaduct::path::FrameHandle> m_free; //!< free slots
+    std::vector<viaduct::path::FrameHandle> m_free; //!< handles of free slots
 };
 
 } // namespace ns3

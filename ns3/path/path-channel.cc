@@ -43,7 +43,7 @@ using viaduct::path::Spec;
 namespace
 {
 
-/** @return the simulation's time for the pipeline */
+/** @return the simulation time as a pipeline's Instant */
 Instant
 PathNow()
 {
@@ -83,13 +83,13 @@ OptionsFor(const PathNetDevice& device, const std::string& stream, const std::st
 
 } // namespace
 
-/** One direction of the channel: a group's frames from one device. */
+/** One direction of the channel: the frames of one class (or of no class) that one device sends. */
 class PathChannel::Direction : private viaduct::path::FateObserver
 {
   public:
     /**
-     * The direction of frames from @p device of @p channel that are in @p group; @p stream names
-     * the random streams, @p pair the state that both directions share.
+     * Creates the direction of frames from @p device of @p channel that are in @p group; @p stream
+     * names the direction's random streams, @p pair the state that both directions share.
      */
     Direction(PathChannel& channel,
               std::size_t device,
@@ -121,7 +121,8 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         return m_pipeline;
     }
 
-    /** Counts a frame of this size that the pipeline delivered and the far end refused. */
+    /** Counts a frame of @p bytes bytes that the pipeline delivered and the receiving device
+     * refused. */
     void Refuse(uint64_t bytes)
     {
         m_refused++;
@@ -135,10 +136,11 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         return counters;
     }
 
-    Instant armed = Instant::Never(); //!< time of the scheduled event
-    bool isServed = false;            //!< Wake() takes its packets, and then finds the next event
+    Instant armed = Instant::Never(); //!< time of the scheduled call of Wake()
+    bool isServed = false;            //!< whether Wake() takes packets; it calls Arm() at its end
 
-    /** @return whether the bits of a frame that the pipeline has delivered were flipped */
+    /** @return whether the pipeline has flipped bits of a frame that it has delivered; forgets the
+     * frame */
     bool TakeCorrupted(viaduct::path::FrameHandle frame)
     {
         return m_corrupted.erase(frame) > 0;
@@ -175,12 +177,12 @@ class PathChannel::Direction : private viaduct::path::FateObserver
 
     PathChannel& m_channel;                           //!< the direction's channel
     std::size_t m_device;                             //!< number of the sending device
-    std::size_t m_group;                              //!< class of the frames, or 0
+    std::size_t m_group;                              //!< class of the frames; 0: no class
     PacketStore m_store;                              //!< the frames in the pipeline
     Pipeline m_pipeline;                              //!< determines the frames' fates
     uint64_t m_refused{0};                            //!< delivered frames that the far end refused
-    uint64_t m_refusedBytes{0};                       //!< bytes of these frames
-    std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames not yet taken
+    uint64_t m_refusedBytes{0};                       //!< bytes of the refused frames
+    std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames with flipped bits
 };
 
 PathChannel::PathChannel() = default;
@@ -195,13 +197,13 @@ PathChannel::DoInitialize()
     {
         for (std::size_t group = 0; group <= m_classes.size(); group++)
         {
-            DirectionOf(device, group); // a SPEC's files are read now
+            DirectionOf(device, group); // reads the files that the SPEC names
             shared = shared || GetSpec(device, group).link.shared;
         }
     }
     if (shared)
     {
-        Simulator::ScheduleNow(&CheckSharedLinks); // when all channels are initialized
+        Simulator::ScheduleNow(&CheckSharedLinks); // runs when all channels are initialized
     }
     Channel::DoInitialize();
 }
@@ -246,12 +248,14 @@ PathChannel::SetSpecs(const Spec& up, const Spec& down)
     std::iota(devices.begin(), devices.end(), 0);
     if (up.nat)
     {
-        // A channel has one NAT: a direction releases it before the reverse direction gets it.
+        // A channel has one NAT: the direction that loses it must release it before the reverse
+        // direction acquires it.
         std::reverse(devices.begin(), devices.end());
     }
     if (!devices.empty())
     {
-        // Undoing a change restores neither a NAT's bindings nor the state of a loss model.
+        // The SPECs are tried first, because undoing a change restores neither a NAT's bindings nor
+        // the state of a loss model.
         TrySpecs(up, down);
     }
     std::size_t changed = 0;
@@ -468,8 +472,8 @@ PathChannel::Arm(std::size_t device, std::size_t group)
         return;
     }
     direction.armed = next;
-    // On a link of two devices the event already has the receiver's context; further receivers get
-    // separate events.
+    // On a channel of two devices, the event already has the receiver's context; on a channel of
+    // more devices, Deliver() schedules a separate event for each receiver.
     const std::size_t receiver = m_devices.size() > 1 && device == 0 ? 1 : 0;
     const int64_t delay = std::max<int64_t>(0, (next - PathNow()).nanoseconds());
     Simulator::ScheduleWithContext(m_devices[receiver]->GetNode()->GetId(),
@@ -485,7 +489,7 @@ PathChannel::Wake(std::size_t device, std::size_t group)
 {
     if (m_directions.empty())
     {
-        return; // disposed
+        return; // the channel is disposed
     }
     Direction& direction = DirectionOf(device, group);
     if (direction.armed <= PathNow())

@@ -35,13 +35,13 @@ class PathNetDevice;
 struct PathFate
 {
     std::size_t device = 0;   //!< number of the sending device in the channel
-    uint64_t number = 0;      //!< 1, 2, 3... among the frames of this device
+    uint64_t number = 0;      //!< number of the frame among those of its device and class, from 1
     viaduct::path::Fate fate; //!< the packet's fate
-    Time at;                  //!< time by the model
-    bool duplicate = false;   //!< whether it is a copy made by the channel
-    bool corrupted = false;   //!< whether bits were flipped
-    bool marked = false;      //!< whether ECN CE was set
-    std::size_t group = 0;    //!< 0: no class; else the number of its class, from 1
+    Time at;                  //!< time of the fate by the model
+    bool duplicate = false;   //!< whether the packet is a copy made by the channel
+    bool corrupted = false;   //!< whether the channel flipped bits
+    bool marked = false;      //!< whether the channel set ECN CE
+    std::size_t group = 0;    //!< class of the packet, from 1; 0: no class
 };
 
 /**
@@ -49,15 +49,15 @@ struct PathFate
  * @brief A link of Viaduct's path emulator between simulated devices.
  *
  * Applies a SPEC to packets: loss, bit errors, duplication, a rate with its queue, delay, jitter,
- * reordering. It uses the same implementation as `viaduct path` and the links of a lab, and with
- * the same seed, name and order of packets the fates are the same in all of them.
+ * reordering. The channel uses the same implementation as `viaduct path` and the links of a lab;
+ * with the same seed, name and order of packets, the packets have the same fates in all three.
  *
  * Two devices form a point-to-point link: the SPEC Up applies to frames of the first device, the
  * SPEC Down to those of the second. More devices form an Ethernet: the SPEC Up applies to the
  * frames of each device separately, which then reach all other devices.
  *
- * SPECs that name the same link (link=NAME), of this channel or of several, share its rate and
- * queue.
+ * SPECs that name the same link (link=NAME), in one channel or in several channels, share the rate
+ * and queue of that link.
  */
 class PathChannel : public Channel
 {
@@ -65,7 +65,7 @@ class PathChannel : public Channel
     /**
      * TracedCallback signature for Fate.
      * @param [in] packet the frame as sent
-     * @param [in] fate its fate
+     * @param [in] fate the frame's fate
      */
     typedef void (*FateTracedCallback)(Ptr<const Packet> packet, const PathFate& fate);
 
@@ -80,21 +80,22 @@ class PathChannel : public Channel
      */
     void Add(Ptr<PathNetDevice> device);
 
-    /** Changes the SPECs, also while packets are in flight: none is lost by that.
+    /** Changes the SPECs; may be called while packets are in flight, and loses none of them.
      * @param up the SPEC of the first device's direction, or of all devices if there are more than
      * two
      * @param down the SPEC of the second device's direction
-     * @throw viaduct::UsageError for an invalid SPEC; nothing changes then
+     * @throw viaduct::UsageError for an invalid SPEC; both SPECs then remain unchanged
      */
     void SetSpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down);
 
-    /** Gives separate SPECs to classes of frames; must be called before the channel is used.
-     * @param classes the classes: the first whose filter matches takes a frame. If there are more
-     * than two devices, up applies to the frames of each
+    /** Sets separate SPECs for classes of frames; must be called before the channel is used.
+     * @param classes the classes; a frame belongs to the first class whose filter matches it. If
+     * there are more than two devices, the SPEC `up` of a class applies to the frames of each
+     * device
      * @throw viaduct::UsageError for an invalid filter
      */
     void SetClasses(const std::vector<viaduct::path::TrafficClass>& classes);
-    /** @return the classes */
+    /** @return the classes that SetClasses() has set */
     const std::vector<viaduct::path::TrafficClass>& GetClasses() const
     {
         return m_classes;
@@ -102,22 +103,22 @@ class PathChannel : public Channel
 
     /**
      * @param device the number of a device of the channel
-     * @param group 0: the frames that no class takes; else a class, counted from 1
-     * @return the SPEC of the device's transmissions
+     * @param group the number of a class, from 1; 0 for the frames of no class
+     * @return the SPEC that applies to frames from the device
      */
     const viaduct::path::Spec& GetSpec(std::size_t device, std::size_t group = 0) const;
 
     /**
      * @param device the number of a device of the channel
-     * @param group as for GetSpec()
+     * @param group the number of a class, from 1; 0 for the frames of no class
      * @return the numbers of the device's packets by fate
      */
     viaduct::path::Counters GetCounters(std::size_t device, std::size_t group = 0) const;
 
     /**
      * @param device the number of a device of the channel
-     * @param group as for GetSpec()
-     * @return the number of the device's packets inside, and their bytes
+     * @param group the number of a class, from 1; 0 for the frames of no class
+     * @return the number of packets from the device that are in the channel, and their bytes
      */
     std::pair<uint64_t, uint64_t> GetWaiting(std::size_t device, std::size_t group = 0) const;
 
@@ -137,26 +138,28 @@ class PathChannel : public Channel
     std::string GetName() const;
 
     /** Unplugs or plugs in the link.
-     * @param up false: no frame is accepted, and frames in flight do not arrive
+     * @param up true to plug the link in; false to unplug it: no frame is accepted, and frames in
+     * flight do not arrive
      */
     void SetLinkUp(bool up);
-    /** @return whether frames pass */
+    /** @return whether the link is plugged in, so that frames pass */
     bool IsLinkUp() const
     {
         return m_linkUp;
     }
 
-    /** Uses random streams with these numbers instead of those derived from the link's name. The
-     * fates then differ from those of the same link in a lab.
-     * @param stream the first number
-     * @return the number of streams used: one per device, and as many for each class
+    /** Uses numbered random streams instead of streams derived from the link's name. Packets then
+     * have fates that differ from those on the same link in a lab.
+     * @param stream the number of the first stream
+     * @return the number of streams used: one per device for frames of no class, and one per device
+     * for each class
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Sends a frame; for PathNetDevice.
+     * Sends a frame; called by PathNetDevice.
      * @param device the number of the sending device in the channel
-     * @param frame the bytes from the destination address on; owned by the channel
+     * @param frame the frame, from its destination address on; owned by the channel
      */
     void Send(std::size_t device, Ptr<Packet> frame);
 
@@ -175,43 +178,50 @@ class PathChannel : public Channel
   private:
     class Direction;
 
-    // The attributes Up, Down, and Spec, which sets both; their texts are SPECs.
+    // Accessors of the attributes Up and Down, and of Spec, which sets both; the texts are SPECs.
     void SetUp(std::string text);
     std::string GetUp() const;
     void SetDown(std::string text);
     std::string GetDown() const;
     void SetSpec(std::string text);
 
-    /** Changes the SPEC of frames from @p device, if any were sent already. */
+    /** Changes the SPEC of the pipeline for frames from @p device, if the pipeline exists
+     * already. */
     void Change(std::size_t device, const viaduct::path::Spec& spec);
-    /** Checks the arguments of SetSpecs(): SPECs, files, the place of a NAT.
+    /** Checks the arguments of SetSpecs(): the SPECs, their files, and the position of a NAT.
      * @throw viaduct::UsageError for an invalid argument
      */
     void TrySpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down) const;
-    /** @return the index of the frames of a group from @p device in the list of directions */
+    /** @return the index in m_directions of frames of class @p group (0: no class) from @p
+     * device */
     std::size_t PlaceOf(std::size_t device, std::size_t group) const
     {
         return device * (1 + m_classes.size()) + group;
     }
 
-    /** @return the direction of a group's frames from @p device; null: there is none yet */
+    /** @return the direction of frames of class @p group (0: no class) from @p device; null if it
+     * does not exist yet */
     const Direction* FindDirection(std::size_t device, std::size_t group) const;
-    /** @return the direction of a group's frames from @p device, created if there is none yet */
+    /** @return the direction of frames of class @p group (0: no class) from @p device, created if
+     * it does not exist yet */
     Direction& DirectionOf(std::size_t device, std::size_t group);
-    /** @return the class that takes a frame, counted from 1; 0: none */
+    /** @return the class to which a frame belongs, from 1; 0: no class */
     std::size_t GroupOf(const Packet& frame) const;
-    /** @return the name of the random streams for a group's frames from @p device */
+    /** @return the name of the random streams for frames of class @p group (0: no class) from @p
+     * device */
     std::string StreamName(std::size_t device, std::size_t group) const;
     /** @return the name of the state that frames from @p device share with the other direction */
     std::string SharedStreamName(std::size_t device) const;
     /**
-     * Handles events that are due for a group's frames from @p device (there may be none after a
-     * change).
+     * Handles the due events of the pipeline for frames of class @p group (0: no class) from @p
+     * device; after a change of the SPEC, no event may be due.
      */
     void Wake(std::size_t device, std::size_t group);
-    /** Schedules Wake() for the next event of a group's frames from @p device. */
+    /** Schedules Wake() for the next event of the pipeline for frames of class @p group (0: no
+     * class) from @p device. */
     void Arm(std::size_t device, std::size_t group);
-    /** Delivers a frame of device @p from, with bit errors if @p corrupted, at the far end. */
+    /** Delivers a frame of device @p from, with bit errors if @p corrupted, to all other
+     * devices. */
     void Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted);
 
     std::string m_name;                                 //!< attribute Name
@@ -219,11 +229,11 @@ class PathChannel : public Channel
     viaduct::path::Spec m_down;                         //!< attribute Down
     std::vector<viaduct::path::TrafficClass> m_classes; //!< classes with separate SPECs
     std::vector<viaduct::sys::PacketFilter> m_filters;  //!< filters of m_classes, in order
-    int64_t m_stream{-1};                      //!< from AssignStreams(); -1: derived from the name
-    bool m_linkUp{true};                       //!< whether frames pass
+    int64_t m_stream{-1};                      //!< first assigned stream; -1: streams by name
+    bool m_linkUp{true};                       //!< whether the link is plugged in
     std::vector<Ptr<PathNetDevice>> m_devices; //!< all devices
-    std::shared_ptr<viaduct::path::Nat> m_nat; //!< NAT of both directions; else null
-    std::vector<std::unique_ptr<Direction>> m_directions; //!< see PlaceOf()
+    std::shared_ptr<viaduct::path::Nat> m_nat; //!< NAT of both directions, or null
+    std::vector<std::unique_ptr<Direction>> m_directions; //!< directions, by PlaceOf()
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate
 };

@@ -21,7 +21,7 @@ extern template class EthernetTraceHelper<PathNetDevice>;
 
 /**
  * @ingroup viaduct
- * Builds emulated links: a PathChannel and a PathNetDevice for each node.
+ * Builds emulated links: each has a PathChannel, and a PathNetDevice on every connected node.
  */
 class PathHelper : public EthernetTraceHelper<PathNetDevice>
 {
@@ -47,21 +47,22 @@ class PathHelper : public EthernetTraceHelper<PathNetDevice>
     }
 
     /**
-     * Connects nodes by one channel: two by a point-to-point link, more by an Ethernet.
-     * @param nodes the nodes; the first one's direction is Up
+     * Connects nodes with one channel: two nodes with a point-to-point link, more nodes with an
+     * Ethernet.
+     * @param nodes the nodes; if there are two, the SPEC Up applies to the frames of the first node
      * @return the nodes' new devices, in the same order
      */
     NetDeviceContainer Install(const NodeContainer& nodes);
     /**
-     * @param a the node whose direction is Up
-     * @param b the node whose direction is Down
+     * @param a the node to whose frames the SPEC Up applies
+     * @param b the node to whose frames the SPEC Down applies
      * @return the nodes' new devices
      */
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
 
   private:
-    ObjectFactory m_devices;  //!< makes devices
-    ObjectFactory m_channels; //!< makes channels
+    ObjectFactory m_devices;  //!< factory of the devices
+    ObjectFactory m_channels; //!< factory of the channels
 };
 
 } // namespace ns3

@@ -98,14 +98,14 @@ PathNetDevice::Receive(Ptr<Packet> frame, bool corrupted)
     NS_LOG_FUNCTION(this << frame << corrupted);
     if (!GetNode())
     {
-        return; // disposed
+        return; // the device is disposed
     }
     Ptr<Packet> packet = frame->Copy();
     EthernetHeader header(false);
     packet->RemoveHeader(header);
     if (!IsLinkUp())
     {
-        // Only at the addressed devices of a shared channel.
+        // On a shared channel, only the devices to which the frame is addressed report the drop.
         if (m_channel->GetNDevices() == 2 || header.GetDestination() == GetAddress() ||
             header.GetDestination().IsGroup())
         {

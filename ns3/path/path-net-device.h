@@ -19,12 +19,12 @@ class PathChannel;
  * @ingroup viaduct
  * @brief An Ethernet device on a PathChannel.
  *
- * The device has neither a rate nor a queue: the channel has them. Frames look as on a real link of
- * a lab.
+ * The device has neither a rate nor a queue: the channel has them. Frames have the same format as
+ * on a real link of a lab.
  *
- * A frame with bit errors reaches the node, whose checksums must detect them; if checksums are off
- * (global value ChecksumEnabled) it is dropped by the device, and so is a frame whose length fields
- * ns-3's headers cannot handle.
+ * A frame with bit errors reaches the node, whose checksums must detect them; the device drops the
+ * frame if checksums are off (global value ChecksumEnabled), or if ns-3's headers cannot handle its
+ * length fields.
  */
 class PathNetDevice : public EthernetNetDevice
 {
@@ -36,7 +36,7 @@ class PathNetDevice : public EthernetNetDevice
         TX_TOO_LONG,  //!< to be sent: longer than the MTU
         RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
         RX_MALFORMED, //!< received: bit errors in a length field of a header
-        RX_LINK_DOWN, //!< to be received, but the channel was unplugged meanwhile
+        RX_LINK_DOWN, //!< received: the channel was unplugged meanwhile
         N_DROP_REASONS
     };
 
@@ -51,13 +51,13 @@ class PathNetDevice : public EthernetNetDevice
     static TypeId GetTypeId();
 
     /**
-     * For PathChannel::Add().
+     * Attaches the device to a channel; called by PathChannel::Add().
      * @param channel the channel
      * @param place index of this device in the channel
      */
     void SetChannel(Ptr<PathChannel> channel, std::size_t place);
 
-    /** Reports that the channel was unplugged or plugged in; for PathChannel. */
+    /** Reports that the channel was unplugged or plugged in; called by PathChannel. */
     void LinkChanged();
 
     /** @return the index of this device in the channel */
@@ -67,9 +67,10 @@ class PathNetDevice : public EthernetNetDevice
     }
 
     /**
-     * Takes a frame that has arrived, perhaps at a channel that is unplugged; for PathChannel.
-     * @param frame the bytes from the destination address on
-     * @param corrupted whether bits were flipped
+     * Receives a frame that has passed the channel, which may be unplugged by now; called by
+     * PathChannel.
+     * @param frame the frame, from its destination address on
+     * @param corrupted whether the channel has flipped bits of the frame
      */
     void Receive(Ptr<Packet> frame, bool corrupted);
 

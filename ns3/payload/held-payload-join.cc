@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// Joins packets with their payloads.
+// The functions of held-payloads.h that join packets with their held payloads.
 
 #include "ns3/payload/held-payloads.h"
 
@@ -30,27 +30,27 @@ namespace wire = viaduct::wire;
 using wire::Bytes;
 using wire::ConstBytes;
 
-uint64_t g_lost = 0; //!< packets that could not be joined
+uint64_t g_lost = 0; //!< number of packets that could not be joined
 
-/** A part of a packet whose bytes are in a payload. */
+/** A part of a packet whose bytes are held in a payload outside the simulation. */
 struct Part
 {
-    uint64_t name;  //!< name of the payload
-    uint32_t start; //!< offset in the packet
-    uint32_t end;   //!< one beyond its last byte
+    uint64_t name;  //!< the payload's name (HeldPayloadTag)
+    uint32_t start; //!< offset of the part's first byte in the packet
+    uint32_t end;   //!< offset after the part's last byte
 };
 
-/** The beginning of an IP packet. */
+/** The values read from the headers of an IP packet. */
 struct Start
 {
     uint32_t transport;    //!< offset of the transport header
-    uint32_t segment;      //!< bytes from `transport` to the end
-    uint32_t offset;       //!< offset of a fragment, bytes
+    uint32_t segment;      //!< number of bytes from the transport header to the packet's end
+    uint32_t offset;       //!< offset of the fragment in the original packet's payload, bytes
     uint16_t id;           //!< identification (IPv4)
     uint8_t protocol;      //!< transport protocol
     bool fragment;         //!< whether the packet is a fragment
-    ConstBytes addresses;  //!< source and destination
-    size_t checksumOffset; //!< offset in the transport header; 0: there is none
+    ConstBytes addresses;  //!< source and destination address
+    size_t checksumOffset; //!< offset of the checksum in the transport header; 0: no checksum
 };
 
 size_t
@@ -70,7 +70,8 @@ ChecksumOffset(uint8_t protocol)
     }
 }
 
-/** @return no value if the bytes are no IP packet; only bytes of the headers are read */
+/** Reads the headers of an IP packet; no other bytes are read.
+ * @return the values; no value if the bytes are no IP packet */
 std::optional<Start>
 ReadStart(ConstBytes ip)
 {
@@ -109,7 +110,7 @@ ReadStart(ConstBytes ip)
     return std::nullopt;
 }
 
-/** @return SumWithoutPayload() */
+/** @return the result of SumWithoutPayload() for a packet whose headers have been read */
 uint16_t
 SumOf(ConstBytes ip, const Start& start, uint32_t segment)
 {
@@ -129,14 +130,15 @@ SumOf(ConstBytes ip, const Start& start, uint32_t segment)
     return static_cast<uint16_t>(~wire::FinishChecksum(sum));
 }
 
-/** @return the number of bytes of transport header and payload that the checksum covers */
+/** @return the number of bytes of transport header and payload that the checksum covers; for a
+ * fragment it is `ofWhole`, the number of bytes of the unfragmented packet */
 uint32_t
 CoveredSegment(const Start& start, uint32_t ofWhole)
 {
     return start.fragment ? ofWhole : start.segment;
 }
 
-/** @return the parts of a packet whose payloads wait, in order */
+/** @return the parts of a packet whose bytes are held payloads, in the order of their offsets */
 std::vector<Part>
 FindParts(const Packet& packet)
 {
@@ -164,8 +166,8 @@ FindParts(const Packet& packet)
 }
 
 /**
- * @param part a part, whose positions are from the IP header on
- * @return the part's offset in the payload; none if it is unknown
+ * @param part a part of a packet, whose offsets count from the IP header
+ * @return the part's offset in the payload; nothing if the offset is unknown
  */
 std::optional<uint32_t>
 OffsetOf(const Part& part, const HeldPayload& payload, const std::optional<Start>& start)
@@ -175,7 +177,7 @@ OffsetOf(const Part& part, const HeldPayload& payload, const std::optional<Start
     {
         return 0;
     }
-    // A fragment made by ns-3 (RFC 791) contains its offset.
+    // The header of a fragment that ns-3 has made (RFC 791) contains the fragment's offset.
     if (!start || !start->fragment || start->id != payload.id ||
         start->protocol != payload.protocol || part.start < start->transport)
     {
@@ -290,7 +292,7 @@ CompleteChecksum(Bytes ip, const HeldPayload& payload)
     const bool udp = start->protocol == wire::ip_protocol::kUdp;
     if (udp && found == 0)
     {
-        return; // no checksum (RFC 768)
+        return; // a UDP checksum of 0: no checksum (RFC 768)
     }
     uint32_t added = wire::Sum(payload.bytes);
     if ((ip.size() - start->transport) % 2 != 0)

@@ -27,14 +27,14 @@ namespace
 namespace wire = viaduct::wire;
 using wire::ConstBytes;
 
-/// Payloads below this length are not held.
+/// The minimum length of a payload that is held, bytes.
 constexpr uint32_t SHORTEST = 64;
-/// A name consists of a pool, a place in it, and a generation.
+/// A payload's name consists of the number of its pool, its place in the pool, and a generation.
 constexpr uint32_t POOL_SHIFT = 48;
 constexpr uint32_t PLACE_SHIFT = 24;
 constexpr uint64_t PLACE_MASK = (1 << 24) - 1;
 
-/** Returns all pools by their number; null: removed. */
+/** Returns the pools of payloads; the index is a pool's number, and null a destroyed pool. */
 std::vector<HeldPayloads*>&
 Pools()
 {
@@ -45,16 +45,18 @@ Pools()
 /** The properties of a packet that may be passed without its payload. */
 struct Shape
 {
-    uint32_t transport = 0; //!< offset of the transport header, or of a fragment's content
-    uint32_t headers = 0;   //!< bytes that are never cut
-    uint32_t offset = 0;    //!< offset of a fragment
-    uint16_t id = 0;        //!< identification (IPv4)
-    uint8_t protocol = 0;   //!< transport protocol
-    bool fragment = false;  //!< whether the packet is a fragment
+    /** Offset of the transport header, or of the content of a later fragment. */
+    uint32_t transport = 0;
+    uint32_t headers = 0;  //!< number of first bytes that always stay in the packet
+    uint32_t offset = 0;   //!< offset of the fragment in the original packet's payload, bytes
+    uint16_t id = 0;       //!< identification (IPv4)
+    uint8_t protocol = 0;  //!< transport protocol
+    bool fragment = false; //!< whether the packet is a fragment
 };
 
-/** Sets Shape::headers. @return whether no reader of the packet needs bytes beyond the transport
- * header */
+/** Sets Shape::headers by the transport protocol.
+ * @return whether the packet may be passed without its payload: no protocol in the simulation reads
+ * bytes after the transport header */
 bool
 FitTransport(ConstBytes ip, Shape& shape)
 {
@@ -74,14 +76,16 @@ FitTransport(ConstBytes ip, Shape& shape)
         const uint8_t type = wire::Load8(segment.data());
         const bool version4 = shape.protocol == wire::ip_protocol::kIcmp;
         shape.headers = shape.transport + wire::IcmpHeader::kSize;
-        return version4 ? type == 0 || type == 8 : type == 128 || type == 129; // echo messages
+        // Echo requests and replies.
+        return version4 ? type == 0 || type == 8 : type == 128 || type == 129;
     }
     default:
         return false;
     }
 }
 
-/** @return no value if an IPv4 packet must be passed whole */
+/** @return the properties of an IPv4 packet; no value if the packet must be passed with its payload
+ */
 std::optional<Shape>
 FitIpv4(ConstBytes ip)
 {
@@ -94,7 +98,8 @@ FitIpv4(ConstBytes ip)
     const uint32_t destination = wire::Load32(&ip[16]);
     const bool forNeighbours = destination == 0xffffffff || destination >> 8 == 0xe00000;
     Shape shape{.transport = wire::Ipv4Header::kSize,
-                .headers = wire::Ipv4Header::kSize + 8, // 8 bytes that ICMP quotes
+                // 8 bytes after the IP header, which ICMP errors quote.
+                .headers = wire::Ipv4Header::kSize + 8,
                 .offset = header->fragment_offset * uint32_t{8},
                 .id = header->id,
                 .protocol = header->protocol,
@@ -103,7 +108,8 @@ FitIpv4(ConstBytes ip)
     return fits && !forNeighbours ? std::optional(shape) : std::nullopt;
 }
 
-/** @return no value if an IPv6 packet must be passed whole */
+/** @return the properties of an IPv6 packet; no value if the packet must be passed with its payload
+ */
 std::optional<Shape>
 FitIpv6(ConstBytes ip)
 {
@@ -240,7 +246,8 @@ HeldPayloads::Take()
     payload.generation++;
     if (payload.references.Head() == nullptr)
     {
-        payload.references.Add(HeldPayloadTag()); // never removed
+        // The tag is never removed from this list; Hold() shares the list with packets.
+        payload.references.Add(HeldPayloadTag());
     }
     return &payload;
 }

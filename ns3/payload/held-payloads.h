@@ -21,7 +21,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Identifies the payload of the tagged bytes, which are zeros in the packet.
+ * @brief A byte tag of bytes whose values are not in the packet, where they are zeros: identifies
+ * the payload that has the values.
  */
 class HeldPayloadTag : public Tag
 {
@@ -34,90 +35,104 @@ class HeldPayloadTag : public Tag
     void Deserialize(TagBuffer i) override;
     void Print(std::ostream& os) const override;
 
-    uint64_t m_name = 0; //!< name of the payload
+    uint64_t m_name = 0; //!< the payload's name, the argument of HeldPayloads::Find()
 };
 
 /**
  * @ingroup viaduct
- * @brief A payload that waits outside of the simulation for its packet to leave.
+ * @brief The payload of a packet, which is held outside the simulation until the packet leaves the
+ * simulation.
  */
 struct HeldPayload
 {
-    std::span<const std::byte> bytes; //!< the payload
-    uint32_t room = 0;                //!< writable bytes before it, in the received frame
-    bool borrowed = false;            //!< whether a frame to be sent has been written there
+    std::span<const std::byte> bytes; //!< the payload's bytes
+    uint32_t room = 0; //!< number of writable bytes before the payload in the received frame
+    /** Whether the headers of a frame to send have been written before the payload. */
+    bool borrowed = false;
 
-    uint32_t position = 0; //!< offset in the payload of its original IP packet
-    uint32_t segment = 0;  //!< bytes of the packet's transport header and payload; 0: a fragment
-    uint16_t sum = 0;      //!< sum of the bytes before it which the transport checksum covers
-    uint16_t id = 0;       //!< the packet's identification (IPv4)
-    uint8_t protocol = 0;  //!< the packet's transport protocol
+    uint32_t position = 0; //!< offset of these bytes in the payload of the original IP packet
+    uint32_t segment = 0;  //!< length of the packet's transport header and payload; 0: a fragment
+    uint16_t sum = 0; //!< sum of the bytes before the payload that the transport checksum covers
+    uint16_t id = 0;  //!< the packet's identification (IPv4)
+    uint8_t protocol = 0; //!< the packet's transport protocol
 
-    uint32_t generation = 0;     //!< distinguishes it from others at the same place
-    uint32_t uses = 0;           //!< frames to be sent that need it
-    bool taken = false;          //!< whether there is a payload
-    PacketTagList references;    //!< shared by all packets that need it
-    std::byte* memory = nullptr; //!< for a copy, if it waits longer than its frame
+    /** Number that distinguishes the payload from earlier payloads at the same place. */
+    uint32_t generation = 0;
+    uint32_t uses = 0;        //!< number of frames to send that need the payload
+    bool taken = false;       //!< whether this place has a payload
+    PacketTagList references; //!< packet tag list shared by all packets that need the payload
+    /** Memory for a copy of the payload, if it is held longer than its frame. */
+    std::byte* memory = nullptr;
 };
 
 /**
  * @ingroup viaduct
- * @brief The payloads of packets of which only the first bytes are in the simulation (header-only
- * passing).
+ * @brief A pool with the payloads of packets of which only the first bytes are in the simulation
+ * (header-only passing).
  *
  * A packet made by Hold() has the first bytes of a received packet, and an area of zeros (which
- * ns-3 stores as a number) in place of the remaining bytes. These wait here as long as any copy or
- * fragment of the packet exists, and JoinPacket() writes them to their place. A byte tag maps the
- * bytes of a packet to their payload; the number of references of a packet tag, which a packet
- * shares with its copies, shows whether copies are left.
+ * ns-3 stores only as a length) in place of the remaining bytes. The pool keeps the remaining
+ * bytes, the payload, as long as any copy or fragment of the packet exists, and JoinPacket() writes
+ * them to their place. A byte tag (HeldPayloadTag) maps the zeros of a packet to the payload. The
+ * number of references of a packet tag, which a packet shares with its copies, is greater than one
+ * while any copy exists.
  *
- * For use by the simulator's thread.
+ * Only the simulator's thread may use a pool.
  */
 class HeldPayloads
 {
   public:
-    /** The numbers of received packets by their handling. */
+    /** The numbers of received packets, by how they were passed to the simulation. */
     struct Counters
     {
-        uint64_t held = 0;     //!< passed with their first bytes only
-        uint64_t whole = 0;    //!< passed whole: short, or of a protocol that may be read further
-        uint64_t poolFull = 0; //!< passed whole: too many payloads wait
-        uint64_t copied = 0;   //!< held longer than their burst
+        uint64_t held = 0; //!< passed with only their first bytes
+        /** Passed with their payload, because its length is out of range or a protocol may read it.
+         */
+        uint64_t whole = 0;
+        uint64_t poolFull = 0; //!< passed with their payload: the pool was full
+        /** Payloads that were copied, because they were held until the next Settle(). */
+        uint64_t copied = 0;
     };
 
-    /** The input of Hold(). */
+    /** A received packet, the argument of Hold(). */
     struct Received
     {
         std::span<const std::byte> ip; //!< the packet from its IP header on, without padding
-        uint32_t before = 0;           //!< writable bytes of the frame before the packet
-        bool lasting = false;          //!< valid until the next Settle(), not only during the call
+        uint32_t before = 0;           //!< number of writable bytes before the packet in its frame
+        /** Whether the bytes are valid until the next Settle(), not only during the call. */
+        bool lasting = false;
     };
 
     /**
-     * @param payloads the maximum number of waiting payloads
-     * @param bytes the maximum length of a payload
+     * @param payloads the maximum number of payloads held
+     * @param bytes the maximum length of a payload, bytes
      */
     HeldPayloads(uint32_t payloads, uint32_t bytes);
     ~HeldPayloads();
     HeldPayloads(const HeldPayloads&) = delete;
     HeldPayloads& operator=(const HeldPayloads&) = delete;
 
-    /** Makes a packet of the first bytes of an IP packet, unless it must be passed whole.
-     * @param received the packet
-     * @param headerBytes the number of first bytes; headers of IP and transport are never cut
-     * @return the packet; null: pass the whole packet
+    /** Holds the payload of a received IP packet, and creates a packet of the first bytes, unless
+     * the packet must be passed with its payload.
+     * @param received the received packet
+     * @param headerBytes the number of first bytes; the headers of IP and transport are always
+     * included
+     * @return the packet; null: the caller must pass the complete packet
      */
     Ptr<Packet> Hold(const Received& received, uint32_t headerBytes);
 
-    /** Keeps the payloads that are still needed: the received frames are no longer valid. */
+    /** Handles the payloads held since the last call: copies those that are still needed to the
+     * pool's memory, and releases the others. Must be called before the received frames become
+     * invalid. */
     void Settle();
 
-    /** Destroys the payloads of a device, as soon as none of them is needed.
-     * @param payloads the payloads; may be null
+    /** Takes over the pool of a device, and destroys it in this or a later call, when none of its
+     * payloads is needed.
+     * @param payloads the pool; null: only pools of earlier calls are destroyed
      */
     static void Retire(std::unique_ptr<HeldPayloads> payloads);
 
-    /** @return the number of waiting payloads */
+    /** @return the number of payloads that packets or frames still need */
     uint32_t CountWaiting() const;
 
     /** @return the counters */
@@ -133,32 +148,35 @@ class HeldPayloads
     }
 
     /**
-     * @param name the name of a payload, see HeldPayloadTag
-     * @return the payload; null: it was released
+     * @param name the name of a payload (HeldPayloadTag::m_name)
+     * @return the payload; null: the payload was released
      */
     static HeldPayload* Find(uint64_t name);
 
   private:
-    /** @return a free place for a payload; null if there is none */
+    /** Reserves a place for a payload.
+     * @return the place; null: the pool is full */
     HeldPayload* Take();
     /** @return whether any packet or frame needs a payload */
     static bool IsNeeded(const HeldPayload& payload);
     /** Releases the payloads of m_waiting that are no longer needed. */
     void Sweep();
-    /** Releases a payload. @param index the payload's place */
+    /** Releases a payload.
+     * @param index the payload's place */
     void Release(uint32_t index);
 
     uint32_t m_pool;                       //!< this pool's number
-    uint32_t m_bytes;                      //!< maximum length of a payload
-    std::unique_ptr<std::byte[]> m_memory; //!< space for all payloads
-    std::vector<HeldPayload> m_payloads;   //!< all places
-    std::vector<uint32_t> m_free;          //!< free places; the one used last is the next
-    std::vector<uint32_t> m_recent;        //!< payloads in frames that are still valid
-    std::vector<uint32_t> m_waiting;       //!< all further payloads
-    bool m_swept = false;                  //!< whether Sweep() ran since the last Settle()
-    Counters m_counters;                   //!< the counters
+    uint32_t m_bytes;                      //!< maximum length of a payload, bytes
+    std::unique_ptr<std::byte[]> m_memory; //!< memory for copies of all payloads
+    std::vector<HeldPayload> m_payloads;   //!< all places of the pool
+    /** Indices of free places; the place released last is reserved next. */
+    std::vector<uint32_t> m_free;
+    std::vector<uint32_t> m_recent;  //!< indices of the payloads reserved since the last Settle()
+    std::vector<uint32_t> m_waiting; //!< indices of the payloads that Settle() has copied
+    bool m_swept = false;            //!< whether Sweep() ran since the last Settle()
+    Counters m_counters;             //!< the counters
 
-    static bool s_inUse; //!< see AreInUse()
+    static bool s_inUse; //!< whether any pool exists; result of AreInUse()
 };
 
 /** The first header of a packet that is joined with its payloads. */
@@ -179,45 +197,49 @@ bool HasHeldPayload(const Packet& packet);
 /**
  * @ingroup viaduct
  * @param packet a packet
- * @return the payload at the packet's end if it is the only one, and whole; else null
+ * @return the payload at the packet's end if the packet has only this payload, and all of its
+ * bytes; else null
  */
 HeldPayload* FindWholePayload(const Packet& packet);
 
 /**
  * @ingroup viaduct
- * Writes a packet's bytes as they leave the simulation: the bytes that would have left if the whole
- * packet had been in it. That includes the transport checksum: if a protocol has computed it anew,
- * over the zeros, it is completed; if it was updated (RFC 1624) or left unchanged, or bits were
- * changed, it stays.
+ * Writes the bytes of a packet that leaves the simulation: the bytes that it would have if the
+ * complete packet had been in the simulation. The transport checksum is completed if a protocol has
+ * computed it over the zeros. It is not changed if it was updated (RFC 1624), left unchanged, or if
+ * bits of the packet were changed.
  *
  * @param packet the packet
- * @param bytes the destination, of the packet's size
+ * @param bytes the buffer to which the bytes are written, of the packet's size
  * @param first the packet's first header
- * @return false if a payload was released, or its place in the packet is unknown
+ * @return whether all payloads were written; false if a payload was released, or its place in the
+ * packet is unknown
  */
 bool JoinPacket(const Packet& packet, std::span<std::byte> bytes, FirstHeader first);
 
 /**
  * @ingroup viaduct
- * Returns the sum of a packet's bytes which its transport checksum covers (RFC 1071), with zeros in
- * place of the payload; 0xffff: the checksum is right for these bytes.
+ * Returns the sum (RFC 1071) of the bytes of a packet that its transport checksum covers, with
+ * zeros in place of the payload; 0xffff: the checksum is correct for a payload of zeros.
  * @param ip the bytes from the IP header to the payload
- * @param segment bytes of transport header and payload, if the packet is the first fragment
- * @return the sum; 0 if there is no such checksum
+ * @param segment if the packet is the first fragment: length of the transport header and payload of
+ * the unfragmented packet
+ * @return the sum; 0 if the packet has no transport checksum
  */
 uint16_t SumWithoutPayload(std::span<const std::byte> ip, uint32_t segment);
 
 /**
  * @ingroup viaduct
- * Completes the transport checksum of a packet if it was computed without the payload.
+ * Completes the transport checksum of a packet if it was computed with zeros in place of the
+ * payload.
  * @param ip the bytes from the IP header to the payload
- * @param payload the payload that follows
+ * @param payload the payload that follows these bytes
  */
 void CompleteChecksum(std::span<std::byte> ip, const HeldPayload& payload);
 
 /**
  * @ingroup viaduct
- * Makes a packet whole; its uid and other tags stay.
+ * Writes the held payloads of a packet into the packet, which keeps its uid and all other tags.
  * @param packet the packet
  * @param first the packet's first header
  */
@@ -225,13 +247,13 @@ void RestorePayload(Packet& packet, FirstHeader first);
 
 /**
  * @ingroup viaduct
- * Copies byte tags, except those of payloads that wait.
- * @param from a packet
+ * Copies the byte tags of a packet to another packet, except HeldPayloadTag.
+ * @param from the packet whose tags are copied
  * @param to a packet of the same length
  */
 void CopyByteTags(const Packet& from, Packet& to);
 
-/** @return the number of packets that could not be joined */
+/** @return the number of packets that could not be joined with their payloads */
 uint64_t CountLostPayloads();
 
 } // namespace ns3

@@ -26,11 +26,11 @@ namespace ns3
 namespace
 {
 
-uint32_t g_nodes = 0; //!< number of nodes of NodeList that are watched
+uint32_t g_nodes = 0; //!< number of nodes, the first of NodeList, that are watched
 
 /**
- * Makes a packet whole that ns-3 shows to trace sinks. It is the same object that the IP layer
- * continues to process: there is no other place before a protocol reads it.
+ * Restores the payload of a packet that ns-3 has passed to a trace sink. The packet is the object
+ * that the IP layer continues to process; no other hook is called before a protocol reads it.
  */
 void
 Restore(Ptr<const Packet> packet)
@@ -38,7 +38,7 @@ Restore(Ptr<const Packet> packet)
     RestorePayload(const_cast<Packet&>(*packet), FirstHeader::IP);
 }
 
-/** Makes a packet whole whose IP header has been removed. */
+/** Restores the payload of a packet whose IP header has been removed. */
 template <class IpHeader>
 void
 RestoreBehind(const IpHeader& header, Ptr<const Packet> packet)
@@ -64,7 +64,8 @@ HandleIpv4Rx(Ptr<const Packet> packet, Ptr<Ipv4> ip, uint32_t)
     }
 }
 
-/** Makes packets whole for a node that compares multicast packets with earlier ones (RFC 6621). */
+/** Restores the payload of each packet that arrives at a node that compares multicast packets with
+ * earlier packets (RFC 6621). */
 void
 HandleComparedRx(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
 {
@@ -80,7 +81,8 @@ HandleIpv4Delivery(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** @return whether ns-3 may send an ICMPv6 error before it reports the drop */
+/** @return whether ns-3 may send an ICMPv6 error that quotes the packet before it reports that it
+ * has dropped the packet */
 bool
 MayBeQuoted(const Packet& packet, Ipv6L3Protocol& ip)
 {
@@ -90,10 +92,11 @@ MayBeQuoted(const Packet& packet, Ipv6L3Protocol& ip)
     {
         if (ip.GetMtu(i) < packet.GetSize())
         {
-            return true; // too big
+            return true; // error "packet too big"
         }
     }
-    return ip.GetInterfaceForAddress(header.GetDestination()) >= 0; // e.g. port unreachable
+    // Errors of the destination, such as "port unreachable".
+    return ip.GetInterfaceForAddress(header.GetDestination()) >= 0;
 }
 
 void
@@ -116,7 +119,8 @@ HandleIpv6Delivery(const Ipv6Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** Makes a dropped packet whole: ns-3 sends its ICMPv6 error after it has reported the drop. */
+/** Restores the payload of a dropped packet: ns-3 sends the ICMPv6 error that quotes it after it
+ * has reported the drop. */
 void
 HandleIpv6Drop(const Ipv6Header& header,
                Ptr<const Packet> packet,

@@ -10,13 +10,13 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Makes packets whole (RestorePayload()) before they are read in the simulation: packets that the
- * IP layer of any node delivers to its transport protocols and raw sockets, and packets that an
- * ICMPv6 error quotes. Must be called again when there are new nodes, which costs next to nothing
- * otherwise.
+ * Watches all nodes, so that the held payloads of packets are restored (RestorePayload()) before
+ * the packets are read in the simulation: packets that the IP layer delivers to transport protocols
+ * and raw sockets, and packets that an ICMPv6 error quotes. Must be called again when nodes have
+ * been created; a call without new nodes takes almost no time.
  *
- * Ends the program if a node has a device that cannot send such packets: ns3::FdNetDevice and
- * ns3::TapBridge would send zeros.
+ * Ends the program if a node has a device that cannot send packets with held payloads:
+ * ns3::FdNetDevice and ns3::TapBridge would send zeros.
  */
 void RestorePayloadsWhereRead();
 

@@ -20,17 +20,19 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Frames of a BurstPort that wait to be sent without their payloads.
+ * @brief The payloads of frames that wait in a BurstPort to be sent, and that are joined with their
+ * payloads only when they are sent.
  *
  * A payload that is still in its received frame is not copied: the headers of the frame to send are
- * written before it. The port copies frames as it takes them, so that two frames may use the same
- * payload one after the other.
+ * written into the received frame, before the payload. The port copies a frame when it takes the
+ * frame, so that two frames to send may use the same payload one after the other.
  */
 class UnjoinedFrames
 {
   public:
     /**
-     * @param slot the result of BurstPort::CommitUnfinished()
+     * Adds a frame.
+     * @param slot the frame's slot, the result of BurstPort::CommitUnfinished()
      * @param payload the payload at the end of the slot's frame
      */
     void Add(uint32_t slot, HeldPayload* payload)
@@ -54,7 +56,8 @@ class UnjoinedFrames
             return frame;
         }
         payload.borrowed = true;
-        // The frame belongs to the port that received it, which permits writing.
+        // The cast is valid: the received frame belongs to the port that received it, and the port
+        // permits writes to it.
         auto* const start = const_cast<std::byte*>(payload.bytes.data()) - headers;
         std::memcpy(start, frame.data(), headers);
         return {start, frame.size()};
@@ -69,7 +72,7 @@ class UnjoinedFrames
     }
 
   private:
-    std::vector<HeldPayload*> m_payloads; //!< payloads by slot
+    std::vector<HeldPayload*> m_payloads; //!< the frames' payloads, by slot
 };
 
 } // namespace ns3

@@ -17,7 +17,8 @@ namespace ns3
 namespace
 {
 
-/// Rounds of sending, per turn, of frames that the user queues because frames have left.
+/// The maximum number of rounds of sending per turn: when the user learns that frames have left, it
+/// may queue further frames, which the next round sends.
 constexpr uint32_t FLUSH_ROUNDS = 4;
 
 } // namespace
@@ -217,7 +218,7 @@ BurstPort::RequestTransmit()
 bool
 BurstPort::FlushTurn()
 {
-    m_flushRequested = true; // Frames that the user queues meanwhile are sent here
+    m_flushRequested = true; // frames that the user queues meanwhile are sent by this call
     for (uint32_t round = 0; round < FLUSH_ROUNDS && m_driver; ++round)
     {
         Transmit();

@@ -20,7 +20,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The receiver of the frames of a BurstPort.
+ * @brief The user of a BurstPort: receives its frames and its notifications.
  */
 class BurstPortUser
 {
@@ -37,10 +37,12 @@ class BurstPortUser
     }
 
     /**
-     * Completes a frame that was queued by CommitUnfinished(), to be sent during this call's turn.
+     * Completes a frame that was queued by CommitUnfinished(); the frame is offered to the port
+     * directly after the call.
      * @param slot the result of CommitUnfinished()
-     * @param frame the space in which the user has written the beginning; of the whole frame's size
-     * @return the whole frame: in that space, or elsewhere until HandleOffered()
+     * @param frame the space in which the user has written the beginning of the frame; its size is
+     * that of the complete frame
+     * @return the complete frame, in that space or in memory that is valid until HandleOffered()
      */
     virtual viaduct::io::FrameToSend Finish(uint32_t /* slot */, std::span<std::byte> frame)
     {
@@ -57,9 +59,10 @@ class BurstPortUser
     }
 
     /**
-     * Reports that a frame was processed, or taken by the port; under the reactor only.
-     * @param sent true: taken by the port
-     * @param lateness see PortTiming
+     * Reports the lateness of a frame that was received and processed, or that the port has
+     * accepted; under the reactor only.
+     * @param sent true for a frame that the port has accepted, false for a received frame
+     * @param lateness the lateness, as defined by PortTiming
      */
     virtual void HandleLateness(bool /* sent */, viaduct::Duration /* lateness */)
     {
@@ -71,17 +74,17 @@ class BurstPortUser
     }
 
     /**
-     * Reports that frames have left the port, or were dropped by it; with TrackFlight() only.
-     * Called in the node's context, not within an event.
+     * Reports that frames have left the port, or were dropped by the port; only after
+     * TrackFlight(). Called in the node's context, not within an event.
      */
-    virtual void HandleTransmitted(uint64_t /* bytes of these frames */)
+    virtual void HandleTransmitted(uint64_t /* bytes of the frames */)
     {
     }
 };
 
 /**
  * @ingroup viaduct
- * @brief Bursts between a viaduct::io::AnyPort and a user in ns-3.
+ * @brief Passes bursts of frames between a viaduct::io::AnyPort and a user in ns-3.
  *
  * Under ns3::ReactorSimulatorImpl the port is read in the loop, and frames to send leave as one
  * burst at the end of the turn. Under ns3::RealtimeSimulatorImpl a thread reads the port and passes
@@ -98,16 +101,17 @@ class BurstPort : private ReactorFlush
     BurstPort(const BurstPort&) = delete;
     BurstPort& operator=(const BurstPort&) = delete;
 
-    /** Sizes; the rings' sizes are in frames. */
+    /** The sizes of the rings, in frames, and of a frame, in bytes. */
     struct Sizes
     {
-        uint32_t burst = 64;     //!< frames received at once
-        uint32_t queue = 256;    //!< frames waiting to be sent
-        uint32_t pending = 1000; //!< frames read by the thread, not yet processed by the simulator
+        uint32_t burst = 64;     //!< maximum number of frames received at once
+        uint32_t queue = 256;    //!< maximum number of frames waiting to be sent
+        uint32_t pending = 1000; //!< maximum number of frames read by the thread, not yet processed
         uint32_t frame = 1536;   //!< maximum length of a frame to send, bytes
     };
 
-    /** Replaces the port; reading continues if it had been started. Frames waiting to be sent stay.
+    /** Replaces the port; reading continues if it had been started. Frames waiting to be sent
+     * remain queued.
      * @param port the new port, owned by this object; may be null
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
@@ -119,25 +123,26 @@ class BurstPort : private ReactorFlush
     }
 
     /**
-     * Allocates rings; must be called once before anything else. Waiting frames are lost.
-     * @param sizes the sizes
+     * Allocates rings; must be called once before anything else. Frames waiting to be sent are
+     * lost.
+     * @param sizes the sizes of the rings and of a frame
      * @return the number of lost frames
      */
     uint32_t SetSizes(const Sizes& sizes);
 
-    /** Discards the frames that wait to be sent. @return the number of these frames */
+    /** Discards the frames that wait to be sent. @return the number of discarded frames */
     uint32_t Discard();
 
-    /** @return Sizes::frame */
+    /** @return the maximum length of a frame to send (Sizes::frame), bytes */
     uint32_t GetFrameSize() const
     {
         return m_sizes.frame;
     }
 
     /**
-     * Starts reading.
-     * @param nodeId context of the received frames
-     * @param ignoreStamps see PortDriver::Client::ignoreStamps
+     * Starts reading the port.
+     * @param nodeId the node in whose context frames are received
+     * @param ignoreStamps whether to ignore the time stamps of received frames
      */
     void Start(uint32_t nodeId, bool ignoreStamps = false);
 
@@ -151,31 +156,33 @@ class BurstPort : private ReactorFlush
     }
 
     /**
-     * @return the number of bytes of frames that are queued here or in the port's kernel or driver,
-     * as known when BurstPortUser::HandleTransmitted() was last called; with TrackFlight() only
+     * @return the number of bytes of frames that are queued in this object or in the port's kernel
+     * or driver, as known when BurstPortUser::HandleTransmitted() was last called; only after
+     * TrackFlight()
      */
     uint64_t GetBytesInFlight() const
     {
         return m_inFlight;
     }
 
-    /** Flushes if there is no space. @return whether Reserve() has space for a frame */
+    /** Sends queued frames if there is no space. @return whether Reserve() has space for a frame */
     bool HasRoom();
 
-    /** Reserves space for one frame to send. Flushes if there is none.
-     * @return Sizes::frame bytes to be filled in before Commit(); none if the port accepts no more
+    /** Reserves space for one frame to send. Sends queued frames if there is no space.
+     * @return Sizes::frame bytes to be filled in before Commit(); empty if the port accepts no more
+     * frames
      */
     std::span<std::byte> Reserve();
 
     /**
      * Queues the frame written to the space that Reserve() returned.
-     * @param length the frame's bytes
+     * @param length the length of the frame, bytes
      */
     void Commit(uint32_t length);
 
     /**
      * Queues a frame that is not complete before BurstPortUser::Finish().
-     * @param length bytes of the whole frame
+     * @param length the length of the complete frame, bytes
      * @return the frame's slot
      */
     uint32_t CommitUnfinished(uint32_t length);
@@ -188,8 +195,8 @@ class BurstPort : private ReactorFlush
 
     /**
      * Sends a frame longer than Sizes::frame, in order with the queued frames.
-     * @param frame the bytes
-     * @return false if the port accepts no more
+     * @param frame the frame's bytes
+     * @return false if the port accepts no more frames
      */
     bool SendLong(viaduct::io::FrameToSend frame);
 
@@ -199,29 +206,34 @@ class BurstPort : private ReactorFlush
         return m_timing;
     }
 
-    /** @return frames that have arrived but not reached the user, as far as the port knows */
+    /** @return the number of frames that have arrived but not reached the user, as far as the port
+     * knows */
     uint64_t CountToReceive() const;
 
-    /** @return the number of frames that wait here to be sent */
+    /** @return the number of frames that wait in this object to be sent */
     uint32_t CountToSend() const
     {
         return m_txCount;
     }
 
-    /** @return frames dropped by the reading thread because the simulator was too slow */
+    /** @return the number of frames dropped by the reading thread because the simulator was too
+     * slow */
     uint64_t GetReaderDrops() const;
 
   private:
     bool FlushTurn() override;
     /** Sends frames until the port accepts no more. */
     void Transmit();
-    /** Lets the user complete the unfinished ones among some frames to send. @param first slot */
+    /** Lets the user complete the unfinished frames among @p count frames from slot @p first. */
     void FinishFrames(uint32_t first, uint32_t count);
-    /** Notifies the user that these frames were offered. @param taken the number of frames sent */
+    /** Notifies the user that @p count frames from slot @p first were offered to the port, which
+     * has accepted @p taken of them. */
     void TellOffered(uint32_t first, uint32_t count, uint32_t taken);
-    /** Notifies the user of sent frames and of space. @return whether there was a notification */
+    /** Notifies the user of sent frames and of free space. @return whether there was a
+     * notification */
     bool TellUser();
-    /** Waits until frames leave the port, if it has any. @return false to be called again */
+    /** Requests a call of FlushTurn() when frames leave the port, if it has any. @return false if
+     * FlushTurn() must be repeated after a while instead */
     bool Await();
     /** Requests a call of Transmit() at the end of the turn. */
     void RequestTransmit();
@@ -233,23 +245,23 @@ class BurstPort : private ReactorFlush
     std::shared_ptr<PortDriver> m_driver;         //!< drives the port from Start() to Stop()
     bool m_started = false;                       //!< true between Start() and Stop()
     uint32_t m_nodeId = 0;                        //!< context of received frames
-    bool m_ignoreStamps = false;                  //!< argument of Start()
+    bool m_ignoreStamps = false;                  //!< whether to ignore frames' stamps
     Sizes m_sizes;                                //!< sizes of the rings
     uint64_t m_formerReaderDrops = 0;             //!< drops of stopped drivers
     PortTiming m_timing;                          //!< lateness of frames
 
     std::vector<std::byte> m_txBuffer;                //!< slots of Sizes::frame bytes
     std::vector<viaduct::io::FrameToSend> m_txFrames; //!< the frame in each slot
-    std::vector<viaduct::Instant> m_txDue;            //!< virtual times of sending
-    std::vector<bool> m_txUnfinished;                 //!< whether the user must complete it
+    std::vector<viaduct::Instant> m_txDue;            //!< virtual time of sending of each frame
+    std::vector<bool> m_txUnfinished;                 //!< whether the user must complete the frame
     uint32_t m_unfinished = 0;                        //!< number of unfinished frames
-    uint32_t m_txHead = 0;                            //!< oldest frame
+    uint32_t m_txHead = 0;                            //!< slot of the oldest frame
     uint32_t m_txCount = 0;                           //!< number of waiting frames
-    bool m_refused = false;                           //!< whether the port accepted only a part
+    bool m_refused = false;                           //!< whether the port refused a frame
     bool m_full = false;                              //!< whether HasRoom() was false
     bool m_flushRequested = false;                    //!< whether a call of Transmit() is pending
     bool m_tracksFlight = false;                      //!< whether TrackFlight() was called
-    uint64_t m_inFlight = 0;                          //!< bytes not reported as transmitted
+    uint64_t m_inFlight = 0;                          //!< bytes of frames not reported as left
     uint64_t m_waiting = 0;                           //!< bytes of the frames in m_txFrames
 };
 

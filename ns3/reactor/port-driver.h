@@ -28,8 +28,8 @@ class BurstPortUser;
  */
 struct PortTiming
 {
-    /** The maximum time from the arrival in the kernel (its stamp; without a stamp, the earliest
-     * possible arrival) until the frame has been processed. */
+    /** The maximum time from a frame's arrival in the kernel (the kernel's time stamp; without a
+     * stamp, the earliest possible arrival) until the frame has been processed. */
     viaduct::Histogram received;
     /** The time from the simulated instant of sending until the port has taken the frame. */
     viaduct::Histogram sent;
@@ -37,23 +37,24 @@ struct PortTiming
 
 /**
  * @ingroup viaduct
- * @brief The access of a BurstPort to its port: in the reactor's loop, or by a thread and events.
+ * @brief Reads and writes the port of a BurstPort: in the reactor's loop, or with a thread and
+ * events.
  *
- * A driver reads from its construction to Stop(), which may be called from within BurstPortUser's
- * functions.
+ * A driver reads the port from its construction to Stop(). Stop() may be called from within
+ * BurstPortUser's functions.
  */
 class PortDriver
 {
   public:
-    /** The client of a driver; all members must exist until Stop() at least. */
+    /** The client of a driver; the objects to which it refers must exist until Stop() at least. */
     struct Client
     {
         viaduct::io::AnyPort& port; //!< the port that is read and written
         BurstPortUser& user;        //!< receives the frames
         ReactorFlush& flush;        //!< sends the waiting frames
-        uint32_t nodeId;            //!< context of the received frames
-        uint32_t burst;             //!< frames received at once
-        uint32_t pending;           //!< frames read that may wait for the simulator
+        uint32_t nodeId;            //!< node in whose context frames are received
+        uint32_t burst;             //!< maximum number of frames received at once
+        uint32_t pending;           //!< maximum number of read frames that wait for the simulator
         PortTiming& timing;         //!< lateness of frames
         bool ignoreStamps = false;  //!< whether to ignore stamps of received frames
     };
@@ -63,13 +64,13 @@ class PortDriver
     /** Stops reading and calling the client. */
     virtual void Stop() = 0;
 
-    /** Requests calls of Client::flush soon, until it returns true. */
+    /** Requests calls of Client::flush (FlushTurn()) soon, until a call returns true. */
     virtual void RequestFlush() = 0;
 
     /**
-     * Requests a call of Client::flush when frames have left the port.
-     * @return false if the port cannot report that: Client::flush returns false to be called again
-     * after a while
+     * Requests a call of Client::flush (FlushTurn()) when frames have left the port.
+     * @return false if the port cannot report that; Client::flush must then return false, so that
+     * it is called again after a while
      */
     virtual bool AwaitTransmitted() = 0;
 
@@ -81,28 +82,30 @@ class PortDriver
 
     /** Sends frames through the port.
      * @param frames the frames to send
-     * @param due the time of sending of each in the simulation, GetNow() at that time
+     * @param due for each frame, the result of GetNow() when the simulation sent the frame
      * @return the number of frames that the port accepted
      */
     virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
                             std::span<const viaduct::Instant> due) = 0;
 
-    /** @return the simulation's present time, on the clock of PortTiming */
+    /** @return the simulation's current time, on the clock of PortTiming */
     virtual viaduct::Instant GetNow() const = 0;
 
-    /** @return viaduct::io::AnyPort::BytesInFlight() */
+    /** @return the bytes in flight below the port (viaduct::io::AnyPort::BytesInFlight()) */
     virtual size_t GetBytesInFlight() = 0;
 
     /** @return the number of frames that were read, but have not reached the user */
     virtual uint64_t GetWaiting() const = 0;
 
-    /** @return frames that were read and dropped because the simulator was too slow */
+    /** @return the number of frames that were read and dropped because the simulator was too
+     * slow */
     virtual uint64_t GetDrops() const = 0;
 };
 
 /**
  * @ingroup viaduct
- * Drives a port in the reactor's loop: it is read there, and frames leave at the end of the turn.
+ * Creates a driver that reads a port in the reactor's loop, and sends frames at the end of the
+ * turn.
  * @param reactor the simulator
  * @param client the client
  * @return the driver
@@ -112,7 +115,8 @@ std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reac
 
 /**
  * @ingroup viaduct
- * Drives a port under RealtimeSimulatorImpl: a thread reads it, and an event sends the frames.
+ * Creates a driver for RealtimeSimulatorImpl: a thread reads the port, and an event sends the
+ * frames.
  * @param client the client
  * @return the driver
  */

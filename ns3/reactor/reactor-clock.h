@@ -16,10 +16,11 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The clock of ReactorSimulatorImpl and its means of sleep: CLOCK_MONOTONIC and the kernel.
- * Tests derive other clocks.
+ * @brief The clock of ReactorSimulatorImpl, CLOCK_MONOTONIC, and its sleeps in the kernel. Tests
+ * derive classes with other clocks.
  *
- * Now() may be called from any thread; all other functions only from the thread in Run().
+ * Now() may be called from any thread; all other functions only from the thread that is in
+ * ReactorSimulatorImpl::Run().
  */
 class ReactorClock
 {
@@ -33,10 +34,12 @@ class ReactorClock
     }
 
     /**
-     * Sleeps until a descriptor is ready or the time is over.
+     * Sleeps until a descriptor is ready or the timeout has expired.
      * @param waiter waits for the descriptors
-     * @param timeout viaduct::Duration() only polls, Duration::Max() waits without limit
-     * @return the ready descriptors; also empty when a signal interrupted the sleep
+     * @param timeout the maximum sleep; viaduct::Duration() only polls, Duration::Max() waits
+     * without limit
+     * @return the ready descriptors; empty after the timeout, or when a signal interrupted the
+     * sleep
      */
     virtual viaduct::Poller::Ready Sleep(viaduct::sys::HybridWaiter& waiter,
                                          viaduct::Duration timeout)
@@ -45,8 +48,8 @@ class ReactorClock
     }
 
     /**
-     * Gives the processor to other threads.
-     * @param time the duration
+     * Sleeps, so that other threads can use the processor.
+     * @param time the duration of the sleep
      */
     virtual void Pause(viaduct::Duration time)
     {

@@ -27,21 +27,25 @@ NS_LOG_COMPONENT_DEFINE("ReactorLoop");
 namespace
 {
 
-/// The minimum interval of polling the kernel for further ready ports under load: the call costs
-/// about 0.3 us, so this keeps the cost near 1%.
+/// The minimum interval between polls of the kernel for further ready ports under load: a poll
+/// costs about 0.3 us, so that the interval keeps the cost near 1%.
 constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
-/// A port that could not send all its frames is tried again after this time...
+/// The time after which the first retry is made for a port that could not send all its frames.
 constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
-/// ...and, as long as it cannot, after twice the previous time, up to this.
+/// The maximum time before a retry: the time is doubled after each retry in which the port sends
+/// nothing.
 constexpr auto MAX_BACKLOG_INTERVAL = Duration::Milliseconds(1);
-/// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
+/// The time before a deadline in which spinning does not poll descriptors, because a poll costs 0.3
+/// us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
-/// A SCHED_FIFO thread may run for 950 ms of a second (sched_rt_runtime_us), then it is stopped for
-/// the rest. A thread that in this time...
+/// The period for which the sleep of a SCHED_FIFO thread is checked. The kernel lets such a thread
+/// run for 950 ms of each second (sched_rt_runtime_us), and then stops it for 50 ms.
 constexpr auto FIFO_PERIOD = Duration::Milliseconds(20);
-/// ...has slept for less than this, which is more than its share of those 50 ms, pauses this long.
+/// The minimum sleep of a SCHED_FIFO thread in FIFO_PERIOD, more than that period's share of the 50
+/// ms. A thread that has slept less pauses for this time.
 constexpr auto FIFO_REST = Duration::Microseconds(1500);
-/// The kernel may wake up late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
+/// The kernel may end a sleep late by 1/1000 of the sleep's duration (fs/select.c,
+/// select_estimate_accuracy).
 constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;
 
 } // namespace

@@ -19,10 +19,11 @@ namespace ns3
 namespace
 {
 
-/// Frames processed between two reads of the clock: the maximum that delays a due event.
+/// The number of frames processed between two reads of the clock, and so the maximum number that
+/// delays a due event.
 constexpr size_t YIELD_INTERVAL = 4;
 
-/** A port in the reactor's loop. */
+/** Drives a port in the reactor's loop. */
 class ReactorPortDriver : public PortDriver,
                           public std::enable_shared_from_this<ReactorPortDriver>,
                           private ReactorFlush
@@ -66,7 +67,8 @@ class ReactorPortDriver : public PortDriver,
         m_awaited = true;
         if (m_transmitted == 0)
         {
-            // Reports the present state as well, so frames that have left meanwhile are not missed.
+            // epoll also reports the state at the time of the registration, so that frames that
+            // have left meanwhile are not missed.
             m_transmitted = m_reactor->AddPollable(fd,
                                                    Callback<bool>([this] {
                                                        if (std::exchange(m_awaited, false))
@@ -100,7 +102,7 @@ class ReactorPortDriver : public PortDriver,
             {
                 refused = refused.subspan(1);
             }
-            else if (due[i] != viaduct::Instant()) // else it was queued without a port
+            else if (due[i] != viaduct::Instant()) // no time: the frame was queued without a port
             {
                 Record(true, now - due[i]);
             }
@@ -141,7 +143,8 @@ class ReactorPortDriver : public PortDriver,
         return false;
     }
 
-    /** Called by the reactor: handles one burst. @return true if there was work, or some is left */
+    /** Handles one burst; called by the reactor. @return true if there was work, or frames are
+     * left */
     bool ReceiveBurst()
     {
         const auto self = shared_from_this(); // handling a frame may stop this driver
@@ -159,7 +162,8 @@ class ReactorPortDriver : public PortDriver,
         return true;
     }
 
-    /** Takes the next burst, and records the earliest time at which its frames may have arrived. */
+    /** Receives the next burst from the port, and records the earliest time at which its frames may
+     * have arrived. */
     void Receive()
     {
         const viaduct::Instant before = m_reactor->GetClockNow();
@@ -174,14 +178,15 @@ class ReactorPortDriver : public PortDriver,
         }
     }
 
-    /** @return the arrival time of a frame at the port, or the earliest possible one */
+    /** @return the arrival time of a frame at the port; without a stamp, the earliest possible
+     * time */
     viaduct::Instant ArrivalOf(const viaduct::io::ReceivedFrame& frame) const
     {
         const bool stamped = !m_client.ignoreStamps && frame.received != viaduct::Instant();
         return stamped ? frame.received - m_stampOffset : m_waitedSince;
     }
 
-    /** Accounts for a frame that was received or sent. */
+    /** Records the lateness of a frame that was received or sent. */
     void Record(bool sent, viaduct::Duration lateness)
     {
         (sent ? m_client.timing.sent : m_client.timing.received).Record(lateness.nanoseconds());
@@ -189,7 +194,7 @@ class ReactorPortDriver : public PortDriver,
         m_client.user.HandleLateness(sent, lateness);
     }
 
-    /** Hands over the present burst, until an event is due. */
+    /** Passes the frames of the current burst to the user, until an event is due. */
     void DeliverBurst()
     {
         std::array<viaduct::Instant, YIELD_INTERVAL> arrivals;
@@ -219,15 +224,15 @@ class ReactorPortDriver : public PortDriver,
     Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
     Client m_client;                     //!< the driver's client
     uint32_t m_pollable;                 //!< the port's id in the reactor
-    uint32_t m_transmitted = 0;          //!< id of AnyPort::TransmitFd(), once needed
+    uint32_t m_transmitted = 0;          //!< id of AnyPort::TransmitFd() in the reactor, or 0
     bool m_awaited = false;      //!< AwaitTransmitted() was called, and no frame has left since
     bool m_flushPending = false; //!< whether the reactor will call FlushTurn()
     std::vector<viaduct::io::ReceivedFrame> m_received; //!< space for a burst
-    std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the present burst
-    size_t m_next = 0;                                  //!< the burst's next frame
-    viaduct::Instant m_emptyAt;      //!< last time with no frame left, reactor's clock
-    viaduct::Instant m_waitedSince;  //!< earliest arrival in m_burst, reactor's clock
-    viaduct::Duration m_stampOffset; //!< from the reactor's clock to the kernel's stamps
+    std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the current burst
+    size_t m_next = 0;                                  //!< index of the burst's next frame
+    viaduct::Instant m_emptyAt;      //!< last time with an empty port, reactor's clock
+    viaduct::Instant m_waitedSince;  //!< earliest arrival of m_burst, reactor's clock
+    viaduct::Duration m_stampOffset; //!< kernel's stamps minus the reactor's clock
 };
 
 } // namespace

@@ -21,11 +21,13 @@ NS_LOG_COMPONENT_DEFINE("ReactorPorts");
 namespace
 {
 
-/// Consecutive wake-ups without work after which a descriptor is not waited for...
+/// The number of consecutive wake-ups without work after which a descriptor is muted: it is not
+/// waited for.
 constexpr uint32_t MUTE_AFTER = 64;
-/// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
+/// The time for which a descriptor is muted. An AF_PACKET socket of a link that is down is always
+/// ready without work, and so is muted.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
-/// A shorter sleep began with a ready descriptor.
+/// The minimum duration of a sleep: a shorter sleep began with a descriptor that was ready already.
 constexpr auto MIN_SLEEP = viaduct::Duration::Microseconds(20);
 
 } // namespace
@@ -88,7 +90,7 @@ ReactorPorts::Ask(Port& port, ReactorClock& clock)
         NS_LOG_LOGIC("descriptor " << port.fd << " is ready but has nothing to read");
         m_waiter.Ignore(port.fd);
         port.muted = true;
-        port.idleWakes = MUTE_AFTER - 1; // muted again at once unless there is work by then
+        port.idleWakes = MUTE_AFTER - 1; // the next wake-up without work mutes the port
         m_unmuteAt = clock.Now() + MUTE_TIME;
     }
     return false;
@@ -110,8 +112,8 @@ ReactorPorts::Poll(ReactorClock& clock, viaduct::Duration timeout)
         auto& port = *reinterpret_cast<Port*>(event.data.u64);
         if (!port.ready)
         {
-            // A sleep ends as soon as a descriptor is ready; a query without sleep may happen long
-            // after that, as may a sleep that ended at once.
+            // A sleep ends as soon as a descriptor becomes ready; a query without sleep, or a sleep
+            // that ended at once, may be long after the descriptor became ready.
             const bool slept = timeout > viaduct::Duration() && m_lastPoll - begin > MIN_SLEEP;
             port.emptyAt = slept ? m_lastPoll : before;
         }

@@ -18,9 +18,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The ports of a reactor, and the query to the kernel for those with something to read.
+ * @brief The ports of a reactor. Queries the kernel for the ports that have something to read.
  *
- * For use by one thread, except Wake().
+ * All functions except Wake() must be called by the same thread.
  */
 class ReactorPorts
 {
@@ -32,21 +32,23 @@ class ReactorPorts
         int fd;                   //!< the descriptor to wait for, or -1
         uint32_t events;          //!< events to wait for (epoll)
         Callback<bool> callback;  //!< reads the port
-        bool ready = true;        //!< whether it is served in the next turn
-        bool removed = false;     //!< whether to erase it when no loop iterates over the list
-        bool muted = false;       //!< whether it is temporarily removed from epoll
-        viaduct::Instant emptyAt; //!< latest known time at which it had nothing to read
-        uint32_t idleWakes = 0;   //!< wake-ups in a row in which it had nothing to do
+        bool ready = true;        //!< whether the port is served in the next turn
+        bool removed = false;     //!< whether to erase the port when no loop iterates over ports
+        bool muted = false;       //!< whether the port is temporarily not in epoll
+        viaduct::Instant emptyAt; //!< latest known time without anything to read
+        uint32_t idleWakes = 0;   //!< consecutive wake-ups without work
     };
 
     /**
+     * Adds a port.
      * @param fd descriptor to wait for, not owned; -1 for none
-     * @param callback reads the port; returns whether it did or still has work
+     * @param callback reads the port; returns whether the port did work or still has work
      * @param events the events of epoll(7) to wait for
      * @return the port's id
      */
     uint32_t Add(int fd, Callback<bool> callback, uint32_t events);
     /**
+     * Removes a port.
      * @param id the result of Add(); unknown ids are ignored
      */
     void Remove(uint32_t id);
@@ -63,7 +65,7 @@ class ReactorPorts
     bool AnyReady() const;
 
     /** Iterates over the ports; ports may be added and removed meanwhile.
-     * @param visit called with each; returns false to end
+     * @param visit the function called with each port; returns false to end the iteration
      */
     template <typename Visit>
     void ForEach(Visit visit)
@@ -84,7 +86,7 @@ class ReactorPorts
      * muted, because it would make the loop spin.
      * @param port the port
      * @param clock the loop's clock
-     * @return true if it did work
+     * @return true if the port did work
      */
     bool Ask(Port& port, ReactorClock& clock);
 
@@ -125,10 +127,10 @@ class ReactorPorts
     viaduct::sys::HybridWaiter m_waiter;                    //!< waits for descriptors
     std::vector<std::unique_ptr<Port>> m_ports;             //!< the ports
     uint32_t m_nextId = 1;                                  //!< next port's id
-    bool m_visiting = false;                                //!< a loop iterates over m_ports
-    bool m_anyRemoved = false;                              //!< a port must be erased
+    bool m_visiting = false;                                //!< whether ForEach() is running
+    bool m_anyRemoved = false;                              //!< whether a port must be erased
     viaduct::Instant m_lastPoll;                            //!< time of the last Poll()
-    viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< next call of Unmute()
+    viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< time of the next call of Unmute()
 };
 
 } // namespace ns3

@@ -20,7 +20,7 @@
 namespace ns3
 {
 
-// Most functions below do not log, because the log's own time printer calls them.
+// Most functions of this file do not log, because the log's own time printer calls them.
 NS_LOG_COMPONENT_DEFINE("ReactorSimulatorImpl");
 
 NS_OBJECT_ENSURE_REGISTERED(ReactorSimulatorImpl);
@@ -204,8 +204,9 @@ ReactorSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, E
     {
         const viaduct::MutexLock lock{m_inboxMutex};
         m_inbox.push_back({context, m_clock->Now(), delay.GetTimeStep(), event});
-        m_inboxFilled = true; // sequentially consistent, like m_asleep: one of the two threads sees
-                              // the store of the second
+        // The stores of m_inboxFilled and m_asleep are sequentially consistent: either this thread
+        // sees that the loop is asleep, or the loop sees that the inbox is filled.
+        m_inboxFilled = true;
     }
     if (m_asleep)
     {
@@ -227,7 +228,8 @@ ReactorSimulatorImpl::DrainInbox()
     }
     for (const ForeignEvent& foreign : m_drained)
     {
-        // Outside Run() there is no real time, so the event must not be before the last one.
+        // Outside Run() there is no real time, so the new event must only not precede the last
+        // event that was run.
         const int64_t at = m_running ? (foreign.wall - m_origin).nanoseconds() : 0;
         const int64_t now = std::max(at, static_cast<int64_t>(m_currentTs));
         Insert(now + foreign.delay, foreign.context, foreign.event);
@@ -277,7 +279,7 @@ ReactorSimulatorImpl::Remove(const EventId& id)
     event.key.m_uid = id.GetUid();
     m_events->Remove(event);
     event.impl->Cancel();
-    event.impl->Unref(); // the queue's reference
+    event.impl->Unref(); // releases the event queue's reference
 }
 
 void
@@ -313,7 +315,7 @@ ReactorSimulatorImpl::GetDelayLeft(const EventId& id) const
 Time
 ReactorSimulatorImpl::Now() const
 {
-    // Does not log: the log's time printer calls this function.
+    // This function does not log, because the log's time printer calls it.
     return TimeStep(m_currentTs);
 }
 
@@ -332,7 +334,7 @@ ReactorSimulatorImpl::IsFinished() const
 void
 ReactorSimulatorImpl::Stop()
 {
-    // Does not log: must be safe in a signal handler.
+    // This function does not log, because it must be safe in a signal handler.
     m_stop = true;
     m_ports.Wake();
 }

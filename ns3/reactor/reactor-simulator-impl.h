@@ -34,7 +34,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief An object to be flushed at the end of the reactor's turn: a device with frames to send.
+ * @brief An object that is flushed at the end of the reactor's turn, such as a device with frames
+ * to send.
  */
 class ReactorFlush
 {
@@ -52,9 +53,9 @@ class ReactorFlush
  * @brief A single-threaded real-time simulator: runs due events, reads bursts from ready ports,
  * sleeps.
  *
- * Virtual time is the monotonic clock since Run(). In an event, Now() is its time stamp, even when
- * it runs late; when a port is read, Now() is the real time, but never later than the next event
- * and never earlier than the current event.
+ * Virtual time is the monotonic clock since Run(). In an event, Now() is the event's time stamp,
+ * even when the event runs late; when a port is read, Now() is the real time, but never later than
+ * the next event and never earlier than the current event.
  *
  * One turn of the loop: events that other threads scheduled are inserted; due events run (at most
  * EventBurst of them); one burst is read from every ready port; frames to send are flushed. A turn
@@ -117,9 +118,9 @@ class ReactorSimulatorImpl : public SimulatorImpl
     typedef void (*EventLateTracedCallback)(Time lateness, uint32_t context);
 
     /**
-     * Registers a port. Its callback is run in Run()'s thread, without a context, when the
-     * descriptor is readable, and again in the next turn as long as it returns true. It handles a
-     * bounded burst and returns whether it did or still has work.
+     * Registers a port. The port's callback handles a bounded burst, and returns whether it did
+     * work or has work left. The callback runs in Run()'s thread, without a context, when the
+     * descriptor is readable, and again in the next turn as long as it returns true.
      *
      * @param fd descriptor to wait for, not owned; -1: the port is served in every turn of the loop
      * but never waited for
@@ -135,19 +136,20 @@ class ReactorSimulatorImpl : public SimulatorImpl
      */
     void RemovePollable(uint32_t id);
 
-    /** Requests one call of FlushTurn() at the end of this turn; at most once per turn.
-     * @param flush not owned; must exist until the call or CancelFlush()
+    /** Requests one call of FlushTurn() at the end of the current turn; may be called at most once
+     * per turn.
+     * @param flush the object to flush, not owned; must exist until the call or CancelFlush()
      */
     void RequestFlush(ReactorFlush* flush);
 
     /** Cancels RequestFlush().
-     * @param flush the object that requested it
+     * @param flush the object of the request
      */
     void CancelFlush(ReactorFlush* flush);
 
-    /** Advances virtual time to the real time; for ports, between two frames.
-     * @return false when an event has become due: the port keeps the rest of its burst for its
-     * next turn and returns true
+    /** Advances virtual time to the real time; called by ports between two frames.
+     * @return false when an event has become due: the port must then keep the remaining frames of
+     * its burst for its next turn, and its callback must return true
      */
     bool AdvanceToRealTime();
 
@@ -165,25 +167,25 @@ class ReactorSimulatorImpl : public SimulatorImpl
     }
 
     /**
-     * For ports, while they are served.
+     * For a port, while it is served.
      * @return the latest instant of the reactor's clock at which the port is known, from queries of
      * its descriptor, to have had nothing to read
      */
     viaduct::Instant GetPortEmptyAt() const;
 
     /**
-     * @return the reactor's clock
+     * @return the current instant of the reactor's clock
      */
     viaduct::Instant GetClockNow() const;
 
     /**
-     * @return Now() by the reactor's clock
+     * @return the virtual time Now() as an instant of the reactor's clock
      */
     viaduct::Instant GetVirtualNow() const;
 
     /**
-     * Accounts for a frame that was late; for ports.
-     * @param lateness see PortTiming
+     * Records the lateness of a frame; called by ports.
+     * @param lateness the lateness, as defined by PortTiming
      */
     void RecordPortLateness(viaduct::Duration lateness);
 
@@ -218,7 +220,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
         uint64_t events = 0;             //!< events run
         uint64_t bursts = 0;             //!< calls of port callbacks that did work
         uint64_t sleeps = 0;             //!< sleeps in the kernel
-        uint64_t rests = 0;              //!< pauses that FifoPriority demanded
+        uint64_t rests = 0;              //!< pauses that FifoPriority required
     };
 
     /**
@@ -251,13 +253,13 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void ResetStatistics();
 
     /**
-     * Prints breakdown, lateness and verdict, a few lines.
+     * Prints the breakdown, the lateness and the verdict on a few lines.
      * @param os the stream
      */
     void Print(std::ostream& os) const;
 
     /**
-     * Replaces the clock, before Run().
+     * Replaces the clock; must be called before Run().
      * @param clock the new clock
      */
     void SetClock(std::unique_ptr<ReactorClock> clock);
@@ -267,7 +269,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     struct ForeignEvent
     {
         uint32_t context;      //!< the event's context
-        viaduct::Instant wall; //!< clock at the call of ScheduleWithContext()
+        viaduct::Instant wall; //!< time of the call of ScheduleWithContext()
         int64_t delay;         //!< requested delay, time steps
         EventImpl* event;      //!< the event
     };
@@ -276,19 +278,20 @@ class ReactorSimulatorImpl : public SimulatorImpl
 
     /** Puts an event into the scheduler, for the absolute time @p ts. */
     Scheduler::EventKey Insert(uint64_t ts, uint32_t context, EventImpl* event);
-    /** @return the wall clock as virtual time, which starts at m_origin */
+    /** @return the current wall time as virtual time, whose origin is m_origin */
     viaduct::Duration RealNow() const;
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
-    /** With FifoPriority: pauses before the kernel does, if the loop has slept too little. */
+    /** With FifoPriority, pauses if the loop has slept too little, before the kernel stops the
+     * thread. */
     void Idle();
-    /** @return true if events of other threads were inserted */
+    /** Inserts the events that other threads scheduled. @return true if there were any */
     bool DrainInbox();
-    /** @return true if an event was run */
+    /** Runs due events. @return true if an event was run */
     bool RunDueEvents();
-    /** Runs the next event; @p now is the wall clock as virtual time. */
+    /** Runs the next event; @p now is the current wall time as virtual time. */
     void ProcessOneEvent(viaduct::Duration now);
-    /** Accounts for an event's lateness: wall time when it starts minus its time stamp. */
+    /** Records an event's lateness: wall time when the event starts minus its time stamp. */
     void RecordLateness(viaduct::Duration lateness, uint32_t context);
     /** Serves one burst of every ready port.
      * @param look true to poll the kernel for further ready ports, if the last poll was long enough
@@ -298,7 +301,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool ServePorts(bool look);
     /** Serves one burst of a port. @return true if the port did work */
     bool ServePort(ReactorPorts::Port& port);
-    /** @return true if a frame was flushed */
+    /** Calls FlushTurn() of all requested objects. @return true if a frame was flushed */
     bool FlushAll();
     /** Sleeps and spins until there may be work. */
     void WaitForWork();
@@ -306,10 +309,10 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void SpinUntil(viaduct::Instant deadline);
     /** Sleeps in the kernel, for @p timeout at most; Duration::Max() is without limit. */
     void Sleep(viaduct::Duration timeout);
-    /** @return the clock's time at which the loop must continue at the latest */
+    /** @return the latest instant of the clock at which the loop must continue */
     viaduct::Instant NextDeadline() const;
 
-    // Scheduler, as in DefaultSimulatorImpl
+    // The members of the scheduler, as in DefaultSimulatorImpl
     Ptr<Scheduler> m_events;            //!< the event queue
     std::list<EventId> m_destroyEvents; //!< events for Destroy()
     uint32_t m_uid;                     //!< next event's number
@@ -321,23 +324,23 @@ class ReactorSimulatorImpl : public SimulatorImpl
     std::atomic<bool> m_stop{false};    //!< whether Run() must end
     bool m_running = false;             //!< whether Run() is running
 
-    // Events from other threads
+    // The members for events from other threads
     viaduct::Mutex m_inboxMutex;
     /** Events scheduled by other threads. */
     std::vector<ForeignEvent> m_inbox VIADUCT_GUARDED_BY(m_inboxMutex);
     std::vector<ForeignEvent> m_drained;    //!< events removed from the inbox (keeps its memory)
     std::atomic<bool> m_inboxFilled{false}; //!< whether m_inbox is not empty
-    std::atomic<bool> m_asleep{false};      //!< whether in a sleep that must be interrupted
+    std::atomic<bool> m_asleep{false};      //!< whether the loop sleeps and must be woken
 
-    // Ports
+    // The members for ports
     ReactorPorts m_ports;                  //!< the ports
     std::vector<ReactorFlush*> m_flushes;  //!< objects to flush at the end of this turn
     std::vector<ReactorFlush*> m_flushing; //!< objects being flushed
-    viaduct::Duration m_flushWait;         //!< until unfinished flushes are repeated
+    viaduct::Duration m_flushWait;         //!< time until unfinished flushes are repeated
 
-    // Time
+    // The members for time, waiting and the reactor's thread
     std::unique_ptr<ReactorClock> m_clock; //!< source of time
-    viaduct::Instant m_origin;             //!< clock at virtual time 0
+    viaduct::Instant m_origin;             //!< instant of the clock at virtual time 0
     Time m_spinTime;                       //!< attribute SpinTime
     bool m_alwaysPoll;                     //!< attribute AlwaysPoll
     std::string m_cpuAffinity;             //!< attribute CpuAffinity
@@ -348,28 +351,28 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
-    // Measurements
+    // The members for measurements
     Phase m_phase = EVENTS;                                //!< the current phase
     viaduct::Instant m_phaseStart;                         //!< start of the current phase
     std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time per phase
-    uint64_t m_turns = 0;                                  //!< see Breakdown
-    uint64_t m_bursts = 0;                                 //!< see Breakdown
-    uint64_t m_sleeps = 0;                                 //!< see Breakdown
-    uint64_t m_rests = 0;                                  //!< see Breakdown
-    uint64_t m_measuredEvents = 0;                         //!< see Breakdown
+    uint64_t m_turns = 0;                                  //!< turns of the loop
+    uint64_t m_bursts = 0;                                 //!< port callbacks that did work
+    uint64_t m_sleeps = 0;                                 //!< sleeps in the kernel
+    uint64_t m_rests = 0;                                  //!< pauses for FifoPriority
+    uint64_t m_measuredEvents = 0;                         //!< events run since the last reset
     viaduct::Histogram m_lateness;                         //!< lateness of every event
     viaduct::Histogram m_portLateness;                     //!< lateness of every frame
-    viaduct::Instant m_portEmptyAt;                        //!< for the port being served
+    viaduct::Instant m_portEmptyAt;                        //!< last empty time of the served port
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile
     Time m_lateThreshold;                                  //!< attribute LateThreshold
-    uint64_t m_overLimit = 0;                              //!< events later than the limit
-    int64_t m_firstOverLimit = -1;                         //!< virtual time of the first such event
+    uint64_t m_overLimit = 0;                              //!< events later than LatenessLimit
+    int64_t m_firstOverLimit = -1;                         //!< virtual time of the first late event
 
-    TracedCallback<Time, uint32_t> m_eventLateTrace; //!< lateness, context
-    TracedCallback<uint32_t> m_portBurstTrace;       //!< port
-    TracedCallback<Time> m_idleTrace;                //!< time until the next event
-    TracedCallback<Time> m_voidTrace;                //!< time of the first event over the limit
+    TracedCallback<Time, uint32_t> m_eventLateTrace; //!< trace source EventLate: lateness, context
+    TracedCallback<uint32_t> m_portBurstTrace;       //!< trace source PortBurst: port
+    TracedCallback<Time> m_idleTrace;                //!< trace source Idle: time to the next event
+    TracedCallback<Time> m_voidTrace;                //!< trace source Void: time of a late event
 };
 
 } // namespace ns3

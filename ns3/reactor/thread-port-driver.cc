@@ -24,9 +24,11 @@ namespace
 
 using viaduct::io::ReceivedFrame;
 
-/// The remaining frames are offered again after this time to a port that accepted no more...
+/// The time after which the remaining frames are first offered again to a port that accepted no
+/// more frames.
 const Time RETRY_INTERVAL = MicroSeconds(50);
-/// ...and, as long as it accepts none, after twice the previous time, up to this.
+/// The maximum time before the frames are offered again: the time doubles as long as the port
+/// accepts no frame.
 const Time MAX_RETRY_INTERVAL = MilliSeconds(1);
 
 /** Frames copied from the port's memory: their spans point into one block. */
@@ -34,10 +36,10 @@ struct Copies
 {
     std::vector<ReceivedFrame> frames;            //!< the frames
     std::vector<std::byte> bytes;                 //!< content of the frames
-    std::shared_ptr<std::atomic<size_t>> pending; //!< frames of their reader that wait
+    std::shared_ptr<std::atomic<size_t>> pending; //!< number of the reader's waiting frames
 };
 
-/** Passes on the frames that the thread has read; the function of an event. */
+/** Passes the frames that the thread has read to the user; runs as an event. */
 void
 Deliver(BurstPortUser* user, std::shared_ptr<Copies> copies)
 {
@@ -87,7 +89,8 @@ class Reader : public FdReader
         return {nullptr, -1}; // no data for FdReader itself to pass on
     }
 
-    /** Copies the @p n frames received from the port's memory, within the limit of waiting ones. */
+    /** Copies @p n received frames from the port's memory; drops frames beyond the limit of waiting
+     * frames. */
     void Copy(Copies& copies, size_t n)
     {
         const size_t room = m_client.pending - std::min<size_t>(m_client.pending, *m_pending);
@@ -113,7 +116,7 @@ class Reader : public FdReader
     std::vector<ReceivedFrame> m_frames; //!< frames of one burst
 };
 
-/** A port that a thread reads. */
+/** Drives a port: a thread reads it, and events send frames. */
 class ThreadPortDriver : public PortDriver
 {
   public:
@@ -147,7 +150,7 @@ class ThreadPortDriver : public PortDriver
 
     void RunInNode(const std::function<void()>& function) override
     {
-        function(); // Flush() is an event
+        function(); // Flush(), which causes the call, is an event
     }
 
     size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
@@ -179,7 +182,7 @@ class ThreadPortDriver : public PortDriver
     }
 
   private:
-    /** Sends the waiting frames; frames that the port does not accept are tried again later. */
+    /** Sends the waiting frames; frames that the port does not accept are offered again later. */
     void Flush()
     {
         m_flushPending = false;
@@ -195,10 +198,10 @@ class ThreadPortDriver : public PortDriver
     }
 
     Client m_client;                       //!< the driver's client
-    Ptr<Reader> m_reader;                  //!< the thread
-    EventId m_transmitEvent;               //!< calls Flush()
-    bool m_flushPending = false;           //!< whether it does so at this instant
-    Time m_retryInterval = RETRY_INTERVAL; //!< time until the next try
+    Ptr<Reader> m_reader;                  //!< the reading thread
+    EventId m_transmitEvent;               //!< event that calls Flush()
+    bool m_flushPending = false;           //!< whether m_transmitEvent is due now
+    Time m_retryInterval = RETRY_INTERVAL; //!< time until the next retry
 };
 
 } // namespace

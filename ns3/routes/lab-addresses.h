@@ -16,7 +16,7 @@ namespace ns3
 /** All addresses of a lab and the MAC addresses of their interfaces. */
 using LabAddressMap = std::map<viaduct::wire::IpAddress, viaduct::wire::MacAddress>;
 
-/** A single object for all nodes: one object per node would not fit in memory. */
+/** A single address map that all nodes share: one map per node would not fit in memory. */
 using LabAddresses = std::shared_ptr<const LabAddressMap>;
 
 } // namespace ns3

@@ -13,7 +13,7 @@ namespace ns3
 namespace
 {
 
-/** @return whether a condition holds for some protocol of a node */
+/** @return whether a condition holds for the traits of at least one routing protocol of a node */
 template <class Family, class Condition>
 bool
 AnyHas(Ptr<Node> node, Condition condition)
@@ -120,7 +120,7 @@ InputToProtocol(Ptr<typename Family::Layer> ip,
     }
     else
     {
-        // The first argument is the device that received the packet.
+        // The first argument of both callbacks is the device that received the packet.
         const typename Protocol::UnicastForwardCallback unicast(
             [forward](Ptr<const NetDevice>,
                       Ptr<Ipv6Route> route,

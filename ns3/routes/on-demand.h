@@ -18,12 +18,12 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Returns whether one of a node's routing protocols looks for a route only when a packet needs one.
- * Such a protocol of ns-3 answers a query for a destination without a route by a route through the
- * loopback device: the packet returns to its RouteInput(), which keeps it until the route is found.
- * Known for ns-3's own protocols, and for the argument types of LearnLooksForRoutes(); no protocol
- * is queried.
+ * Such a protocol of ns-3 answers a query for a destination without a route with a route through
+ * the loopback device: the packet returns to its RouteInput(), which keeps it until the route is
+ * found. The result is known for ns-3's own protocols, and for the types passed to
+ * LearnLooksForRoutes(); no protocol is queried.
  * @param node the node
- * @return whether one does so for packets of this version of IP
+ * @return whether a protocol of this version of IP looks for routes only then
  */
 template <class Family>
 bool FindsRoutesOnDemand(Ptr<Node> node);
@@ -31,9 +31,10 @@ bool FindsRoutesOnDemand(Ptr<Node> node);
 /**
  * @ingroup viaduct
  * Returns whether packets without a route must be given to a node's routing protocols, because one
- * finds routes on demand, or may do so: a user's own protocol is unknown. No protocol is queried.
+ * of the protocols finds routes on demand, or is a user's own protocol, which may find routes on
+ * demand. No protocol is queried.
  * @param node the node
- * @return whether packets of this version of IP must be given
+ * @return whether packets of this version of IP must be given to the protocols
  */
 template <class Family>
 bool MayFindRoutesOnDemand(Ptr<Node> node);
@@ -57,32 +58,35 @@ struct ProtocolAnswer
  * whether the protocol sends packets at once.
  * @param ip the IP layer
  * @param protocol one of the layer's protocols, or the layer's main protocol
- * @param destination the destination
- * @return the answer
+ * @param destination the packet's destination
+ * @return the protocol's answer
  */
 template <class Family>
 ProtocolAnswer AskWithPacket(Ptr<typename Family::Layer> ip,
                              Ptr<typename Family::Protocol> protocol,
                              const viaduct::wire::IpAddress& destination);
 
-/** Takes a packet that a protocol forwards, at once or when it has found the route. */
+/** A function that receives a packet that a protocol forwards, at once or after the protocol has
+ * found the route. */
 template <class Family>
 using ForwardedCallback = std::function<void(Ptr<typename Family::Route> route,
                                              Ptr<const Packet> packet,
                                              const typename Family::Header& header)>;
 
 /**
- * Gives a packet to the node's routing protocol, as its IP layer would. A packet for the node
- * itself or for a group is discarded.
+ * Gives a packet to the routing protocol of a node, as the node's IP layer would. A packet for the
+ * node itself or for a group is discarded.
  * @param ip the IP layer
  * @param packet the packet without its header
  * @param header the packet's header, as received
- * @param from the device that received the packet; the loopback device if RouteOutput() returned it
- * @param forwarded called with the packet, with one hop counted (TTL, hop limit) and its original
- * source address: a protocol that kept a packet of the node sets the source to the address of the
- * interface by which it leaves, but the checksum of a program's packet covers the original address
+ * @param from the device that received the packet; the loopback device if RouteOutput() returned a
+ * route through it
+ * @param forwarded called with the packet, whose TTL or hop limit is reduced by one and whose
+ * source address is the original address: a protocol that kept a packet of the node sets the source
+ * to the address of the interface by which it leaves, but the checksum of a program's packet covers
+ * the original address
  * @param dropped called if the protocol drops the packet
- * @return whether the protocol has taken the packet
+ * @return whether the protocol has accepted the packet
  */
 template <class Family>
 bool InputToProtocol(Ptr<typename Family::Layer> ip,

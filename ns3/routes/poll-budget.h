@@ -21,7 +21,7 @@ namespace ns3
  * @ingroup viaduct
  * The share of a simulator's time that may be spent on reading the routes of protocols that do not
  * report changes: the cost of reading one node, times the number of nodes, determines how often
- * each node is read. For real time only, because the cost is measured.
+ * each node is read. The budget is for simulations in real time only, because the cost is measured.
  */
 class PollBudget
 {
@@ -29,7 +29,7 @@ class PollBudget
     using Clock = std::function<viaduct::Instant()>; //!< ThreadTime(), or a test's clock
 
     /**
-     * @param share the share of the time, above 0
+     * @param share the share of the simulator's time, above 0
      * @param clock the clock that measures costs
      */
     explicit PollBudget(double share = 0.05, Clock clock = ThreadTime)
@@ -37,7 +37,8 @@ class PollBudget
     {
     }
 
-    /** @return the processor time of this thread: time spent waiting is no cost of reading */
+    /** @return the processor time of the calling thread, because time spent waiting is not a cost
+     * of reading */
     static viaduct::Instant ThreadTime()
     {
         timespec time;
@@ -51,7 +52,7 @@ class PollBudget
         m_nodes++;
     }
 
-    /** @return the time of the clock */
+    /** @return the current time of the clock that measures costs */
     viaduct::Instant Now() const
     {
         return m_clock();
@@ -59,7 +60,8 @@ class PollBudget
 
     /**
      * @param cost the cost of reading one node once
-     * @return the minimum interval between two readings of a node that keeps the share
+     * @return the minimum interval between two readings of a node with which the readings of all
+     * nodes stay within the share
      */
     Time ShortestInterval(viaduct::Duration cost) const
     {
@@ -68,8 +70,8 @@ class PollBudget
     }
 
   private:
-    double m_share;      //!< share of the time
-    Clock m_clock;       //!< measures costs
+    double m_share;      //!< share of the simulator's time
+    Clock m_clock;       //!< clock that measures costs
     uint32_t m_nodes{0}; //!< number of polled nodes
 };
 

@@ -22,11 +22,12 @@
 #include <tuple>
 #include <utility>
 
-/** Parts of MakeRouteReader(): routes as printed by protocols, or as answered by them. */
+/** Readers that MakeRouteReader() creates: of the routes that protocols print, or of their answers
+ * to RouteOutput(). */
 namespace ns3::routereader
 {
 
-/** The answers of a protocol's RouteOutput() for every address of the lab. */
+/** Reads the answers of a protocol's RouteOutput() for every address of the lab. */
 template <class Family>
 class AskedRoutes : public RouteReader
 {
@@ -56,7 +57,7 @@ class AskedRoutes : public RouteReader
             const ProtocolAnswer answer = AskWithPacket<Family>(m_ip, m_protocol, address);
             if (m_unknown && answer.IsOnDemand())
             {
-                m_isSending = true; // a protocol that looks for routes must be given a packet
+                m_isSending = true; // the protocol looks for routes, and so must be given a packet
                 m_isAsked = false;
                 return {};
             }
@@ -104,10 +105,10 @@ class AskedRoutes : public RouteReader
     RouteQuestions m_questions;                //!< permitted queries
     bool m_unknown;                            //!< whether the protocol is a user's
     bool m_isAsked{false};                     //!< whether the last Read() queried the protocol
-    bool m_isSending;                          //!< a query makes the protocol look for a route
+    bool m_isSending;                          //!< whether a query makes the protocol send
 };
 
-/** @return a row on one line, without the spaces that align its columns */
+/** @return the words of a printed row, each separated by one space */
 inline std::string
 Squeeze(const std::string& row)
 {
@@ -120,7 +121,7 @@ Squeeze(const std::string& row)
     return text;
 }
 
-/** @return the next hop for a message */
+/** @return a text that describes a next hop, for a message */
 inline std::string
 HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
 {
@@ -129,9 +130,9 @@ HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
 }
 
 /**
- * The table that a protocol prints. A user's protocol's table is used only while every row of it is
- * understood and the rows that are compared with RouteOutput() agree; otherwise, and if no table is
- * printed, the answers of RouteOutput() are used.
+ * Reads the table that a protocol prints. The table of a user's protocol is used only while every
+ * row of the table is understood and the rows that are compared with RouteOutput() agree;
+ * otherwise, and if no table is printed, the answers of RouteOutput() are used.
  */
 template <class Family>
 class PrintedRoutes : public AskedRoutes<Family>
@@ -199,7 +200,8 @@ class PrintedRoutes : public AskedRoutes<Family>
     /** The identity of a row, used to compare each row once. */
     using Key = std::tuple<viaduct::wire::IpPrefix, viaduct::wire::IpAddress, uint32_t>;
 
-    /** @return the reason why a user's table is ignored; empty: it is used */
+    /** @return the reason why the table of a user's protocol is ignored; empty: the table is
+     * used */
     std::string ReasonUnread(const std::string& text, const PrintedTable& table) const
     {
         if (!m_distrust.empty())
@@ -218,8 +220,9 @@ class PrintedRoutes : public AskedRoutes<Family>
                                      : "it prints no table with a header that is understood";
     }
 
-    /** DSDV forwards only over a next hop that is itself a destination of its table
-     * (RoutingProtocol::RouteOutput(), ns-3 3.44 to 3.48). */
+    /** Removes the routes over a next hop that is not itself a destination of the table, because
+     * DSDV does not forward over such a next hop (RoutingProtocol::RouteOutput(), ns-3 3.44 to
+     * 3.48). */
     static void LeaveOutLost(std::vector<RouteCandidate>& routes)
     {
         std::set<viaduct::wire::IpAddress> known;
@@ -235,7 +238,7 @@ class PrintedRoutes : public AskedRoutes<Family>
     /** Compares some of the new rows with RouteOutput(). */
     void Sample(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // per read
+        constexpr size_t MOST = 4; // addresses per read
         std::set<Key> present;
         std::vector<const RouteCandidate*> fresh;
         for (const RouteCandidate& route : routes)
@@ -270,8 +273,9 @@ class PrintedRoutes : public AskedRoutes<Family>
         return m_distrust.empty() && !this->m_isSending;
     }
 
-    /** Compares the table's routes to connected networks, if larger ones of its rows cover these: a
-     * protocol may send to its neighbours directly without printing it. */
+    /** Compares the table's routes to connected networks with RouteOutput(), if rows with a larger
+     * network cover the connected networks: a protocol may send to its neighbours directly without
+     * printing a route for it. */
     void CompareNeighbours(const std::vector<RouteCandidate>& routes)
     {
         for (uint32_t i = 1; i < this->m_ip->GetNInterfaces(); i++)
@@ -284,7 +288,8 @@ class PrintedRoutes : public AskedRoutes<Family>
                     continue;
                 }
                 viaduct::wire::IpAddress other = own.address;
-                other.bytes[other.Length() - 1] ^= 3; // .1 and .2 of the smallest network
+                // Changes .1 to .2, and .2 to .1, in the smallest network.
+                other.bytes[other.Length() - 1] ^= 3;
                 if (own.Contains(other) && Best(routes, other) && MayCompare())
                 {
                     Compare(other, routes);
@@ -293,11 +298,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
     }
 
-    /** Queries some addresses to which the table has no route, if packets for them are not passed
-     * up. */
+    /** Compares RouteOutput() for some addresses to which the table has no route; called if packets
+     * for such addresses are not passed up. */
     void CompareMissing(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // per read
+        constexpr size_t MOST = 4; // addresses per read
         const auto& known = *this->m_questions.known;
         auto next = known.upper_bound(m_asked);
         for (size_t asked = 0, seen = 0; asked < MOST && seen < known.size() && MayCompare();
@@ -314,7 +319,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
     }
 
-    /** @return the most specific row for an address; null: there is none */
+    /** @return the most specific row for an address; null if there is none */
     static const RouteCandidate* Best(const std::vector<RouteCandidate>& routes,
                                       const viaduct::wire::IpAddress& address)
     {
@@ -382,7 +387,7 @@ class PrintedRoutes : public AskedRoutes<Family>
     }
 
     /** Finds the interface of a printed route: by index, device name, or one of its addresses; if
-     * the route names none, the interface on whose network the next hop is. */
+     * the route names no interface, the interface on whose network the next hop is. */
     std::optional<uint32_t> FindInterface(const PrintedRoute& route) const
     {
         const uint32_t n = this->m_ip->GetNInterfaces();

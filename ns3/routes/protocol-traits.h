@@ -18,21 +18,22 @@ enum class RouteFinding
     TABLE,     //!< all routes are in the table; RouteOutput() has no effect
     ASKED,     //!< RouteOutput() returns each route, and has no effect
     ON_DEMAND, //!< the protocol looks for a route when RouteOutput() or RouteInput() gets a packet
-    UNKNOWN,   //!< a protocol of a user: any of these
+    UNKNOWN,   //!< a user's protocol, which may behave in any of these ways
 };
 
 /**
  * @ingroup viaduct
  * The properties of a routing protocol that cannot be determined by a query, because a query may
- * make it send. The traits of ns-3's protocols are known; any other protocol is assumed to have all
- * effects.
+ * make the protocol send packets. The traits of ns-3's protocols are known; any other protocol is
+ * assumed to have all effects.
  */
 struct ProtocolTraits
 {
     RouteFinding finding{RouteFinding::UNKNOWN}; //!< the method of reading the routes
     bool mayRouteMulticast{true};                //!< RouteInput() may forward packets to groups
-    bool mayBeAsked{true}; //!< whether RouteOutput() may be called without a packet of a program,
-                           //!< for a destination to which the protocol reports a route
+    /** Whether RouteOutput() may be called without a packet of a program, for a destination to
+     * which the protocol reports a route. */
+    bool mayBeAsked{true};
 };
 
 /**

@@ -24,7 +24,8 @@ IsHost(const IpPrefix& prefix)
     return prefix.length == prefix.address.Length() * 8;
 }
 
-/** @return whether a host route leads to this address of an interface, or to all on its network */
+/** @return whether the destination of a host route is the interface's address @p own, or the
+ * broadcast address of its network */
 bool
 GoesToInterface(const IpAddress& destination, const IpPrefix& own)
 {
@@ -78,7 +79,8 @@ bool
 RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
 {
     const IpAddress& network = destination.address;
-    // A route to several groups determines the interface of the node's own packets to them.
+    // A route to several multicast groups determines the interface of the node's own packets to the
+    // groups.
     const bool isGroups = destination.address.family == viaduct::wire::Family::kIpv4 &&
                           network.IsMulticast() && !IsHost(destination);
     if ((network.IsMulticast() && !isGroups) || viaduct::wire::IsLinkLocal(network) ||
@@ -91,9 +93,9 @@ RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
            });
 }
 
-// Returns false for an interface without routes: a kernel has none over an interface that is down,
-// and drops those of IPv4 over one that loses its last address (fib_inetaddr_event() in
-// net/ipv4/fib_frontend.c).
+// Returns whether the kernel has routes over an interface: it has no routes over an interface that
+// is down, and drops IPv4 routes over an interface that loses its last address
+// (fib_inetaddr_event() in net/ipv4/fib_frontend.c).
 template <class Family>
 bool
 RouteMerger<Family>::HasRoutes(uint32_t interface) const
@@ -128,7 +130,8 @@ RouteMerger<Family>::AddHop(const RouteCandidate& route, viaduct::fib::RouteTabl
     viaduct::fib::NextHop hop{route.gateway, name->second};
     if (route.gateway == destination.address && IsHost(destination))
     {
-        hop.gateway = IpAddress{destination.address.family, {}}; // a neighbour: on link
+        // The destination is a neighbour: the route is on link.
+        hop.gateway = IpAddress{destination.address.family, {}};
     }
     viaduct::fib::Route& entry = table[{destination, 0}];
     entry.destination = destination;
@@ -190,8 +193,8 @@ RouteMerger<Family>::ConnectedNetworks() const
     return networks;
 }
 
-/** Returns the number of protocols, from the first on, that the kernel must query before the
- * connected networks. */
+/** Returns the number of protocols, from the first on, whose routes the kernel must look up before
+ * the connected networks. */
 template <class Family>
 size_t
 RouteMerger<Family>::CountPreferred() const

@@ -27,9 +27,10 @@ namespace ns3
  * Merges the routes of a node's protocols into tables for the kernel.
  *
  * ns-3's list routing queries the protocols by priority, and the first that has any route decides;
- * the kernel chooses by longest prefix. So routes that a protocol of higher priority covers are
- * omitted, and the protocols that are queried before the connected networks, and cover one of them,
- * are put into the preferred table (with the connected networks in their own tables).
+ * the kernel chooses by longest prefix. Therefore, a route whose destination a protocol of higher
+ * priority covers is omitted. If a protocol is queried before the connected networks and covers one
+ * of the networks, its routes are put into the preferred table (together with the connected
+ * networks in the protocol's table).
  *
  * Routes that the kernel creates itself (connected networks, own addresses, link-local, loopback)
  * are omitted, too, as are routes to single multicast groups, and routes through interfaces that
@@ -46,9 +47,9 @@ class RouteMerger
     RouteMerger(Ptr<typename Family::Layer> ip, const std::map<Ptr<NetDevice>, std::string>& names);
 
     /**
-     * Takes the routes of one protocol; called for the highest priority first. Of several routes to
-     * a destination, the one with the best metric is used; several with the best metric become one
-     * multipath route.
+     * Adds the routes of one protocol; must be called for the protocol of the highest priority
+     * first. Of several routes to a destination, the route with the best metric is used; several
+     * routes with the best metric become one multipath route.
      * @param routes the protocol's routes
      */
     void Add(const std::vector<RouteCandidate>& routes);
@@ -67,7 +68,7 @@ class RouteMerger
     }
 
   private:
-    /** The routes that one protocol adds to those of the protocols before it. */
+    /** The routes that one protocol adds to the routes of the protocols of higher priority. */
     struct Part
     {
         viaduct::fib::RouteTable routes;    //!< routes for the kernel
@@ -89,8 +90,8 @@ class RouteMerger
         m_own;                                 //!< the node's addresses and their interfaces
     std::set<viaduct::wire::IpPrefix> m_above; //!< destinations of protocols of higher priority
     std::set<int> m_lengths;                   //!< prefix lengths in m_above
-    std::vector<Part> m_parts;                 //!< parts of the protocols so far
-    uint64_t m_unmapped{0};                    //!< omitted routes
+    std::vector<Part> m_parts;                 //!< parts of the protocols added so far
+    uint64_t m_unmapped{0};                    //!< routes to interfaces outside the lab
 };
 
 } // namespace ns3

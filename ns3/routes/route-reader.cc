@@ -32,7 +32,7 @@ CandidateOf(const typename Family::Entry& route, uint32_t metric)
     return {destination.Network(), ToWire(route.GetGateway()), route.GetInterface(), metric};
 }
 
-/** OLSR's public table and its network associations (HNA). */
+/** Reads OLSR's public table and OLSR's network associations (HNA). */
 class OlsrRoutes : public RouteReader
 {
   public:
@@ -74,7 +74,7 @@ class OlsrRoutes : public RouteReader
     Ptr<olsr::RoutingProtocol> m_protocol; //!< the protocol
 };
 
-/** The table of one of ns-3's own protocols, read without printing it. */
+/** Reads the table of one of ns-3's own protocols without printing it. */
 template <class Family>
 class TypedRoutes : public RouteReader
 {
@@ -193,7 +193,7 @@ PushedRoutes<Family>::Watch(std::function<void()> changed)
 {
     const auto connect = [&]<class Pushed>(const char* name,
                                            void (PushedRoutes::*take)(const Pushed&)) {
-        // The protocol may exist longer than this object.
+        // The callback has a weak pointer, because the protocol may exist longer than the reader.
         auto pushed = [weak = this->weak_from_this(), take, changed](const Pushed& what) {
             if (auto self = weak.lock())
             {

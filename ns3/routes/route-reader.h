@@ -30,7 +30,7 @@ namespace ns3
 struct RouteCandidate
 {
     viaduct::wire::IpPrefix destination; //!< network
-    viaduct::wire::IpAddress gateway;    //!< unspecified: on link
+    viaduct::wire::IpAddress gateway;    //!< next hop; unspecified: on link
     uint32_t interface;                  //!< index in the IP layer
     uint32_t metric;                     //!< lower is better
     bool operator==(const RouteCandidate&) const = default;
@@ -44,7 +44,7 @@ class RouteReader
 {
   public:
     virtual ~RouteReader() = default;
-    /** @return the protocol's present routes */
+    /** @return the protocol's current routes */
     virtual std::vector<RouteCandidate> Read() = 0;
     /**
      * @param changed called whenever the routes may have changed
@@ -54,7 +54,8 @@ class RouteReader
     /** @return the method, as in "printed table" */
     virtual std::string GetMethod() const = 0;
 
-    /** @return whether the last Read() returned a table, which is used; else answers, or no routes
+    /** @return whether the last Read() returned the routes of a table; otherwise it returned
+     * answers to queries, or no routes
      */
     virtual bool IsByTable() const
     {
@@ -71,7 +72,8 @@ class RouteReader
     }
 
     /**
-     * Ignores the table from now on, because the protocol decided differently.
+     * Makes the reader ignore the table from now on, because the protocol has decided about a
+     * packet differently.
      * @param reason the text for WhyIncomplete(); ignored for a table of ns-3's own protocols
      */
     virtual void Distrust(const std::string& reason)
@@ -82,8 +84,8 @@ class RouteReader
 
 /**
  * @ingroup viaduct
- * A table whose routes are pushed one by one or as a whole, by a protocol that has any of the trace
- * sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by calls of the owner.
+ * A table of routes that are pushed, one by one or all at once: by a protocol that has any of the
+ * trace sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by the owner of the object.
  */
 template <class Family>
 class PushedRoutes : public RouteReader, public std::enable_shared_from_this<PushedRoutes<Family>>
@@ -95,8 +97,8 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
     explicit PushedRoutes(Ptr<Object> protocol = nullptr);
 
     void Add(const Entry& route);    //!< @param route replaces the routes to its destination
-    void Remove(const Entry& route); //!< @param route identified by its destination
-    /** @param table the whole table; several routes to one destination are of equal cost */
+    void Remove(const Entry& route); //!< @param route the route, identified by its destination
+    /** @param table the complete table; several routes to one destination are of equal cost */
     void Update(const std::vector<Entry>& table);
 
     std::vector<RouteCandidate> Read() override;
@@ -115,11 +117,12 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
 /** @ingroup viaduct The queries that a reader may send to a protocol. */
 struct RouteQuestions
 {
-    LabAddresses known;  //!< destinations for which a protocol without a table is queried; null: no
-                         //!< queries
+    /** The destinations for which a protocol without a table is queried; null: no queries. */
+    LabAddresses known;
     bool samples{false}; //!< whether to compare some rows of a user's protocol with RouteOutput()
-    bool asksUnknown{false}; //!< whether to query a user's protocol for all `known`, unless that
-                             //!< makes it send; else its decisions about packets reveal its routes
+    /** Whether to query a user's protocol for all addresses in `known`, unless the queries make the
+     * protocol send packets; if not, the protocol's decisions about packets reveal its routes. */
+    bool asksUnknown{false};
 };
 
 /**
@@ -129,7 +132,7 @@ struct RouteQuestions
  * @param questions the permitted queries
  * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
  * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
- * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()
+ * protocol's printed table; if that table cannot be parsed, of the answers of RouteOutput()
  */
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,

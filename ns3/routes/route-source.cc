@@ -177,7 +177,8 @@ RouteSource::Connect()
 void
 RouteSource::ScheduleUpdate()
 {
-    // Protocols fire several times while they handle one message: one push for all of them.
+    // The update is scheduled, because a protocol reports several changes while it handles one
+    // message: one update is enough for all of them.
     if (m_node && !m_update.IsPending())
     {
         m_update = Simulator::ScheduleNow(&RouteSource::Update, this);
@@ -236,11 +237,11 @@ RouteSource::Read(RouteReader& direct)
         input.interfaces.emplace_back(ip->IsUp(i), ipfamily::AddressesOf(ip, i));
     }
     const bool goesUp = m_goesUp && m_goesUp(Family::FAMILY);
-    bool isAbove = goesUp; // above the first protocol that may decide by packets, its only input
+    bool isAbove = goesUp; // whether all protocols so far have tables, and need no packets
     input.routes.push_back(direct.Read());
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
-        // A protocol without a reader: before Start(), or installed during the run.
+        // A protocol has no reader before Start(), or if it was installed during the run.
         const auto known = m_readers.find(protocol);
         const auto reader =
             known != m_readers.end()
@@ -315,7 +316,7 @@ RouteSource::Decide(const viaduct::wire::IpAddress& destination,
             });
         if (unknown == protocols.end())
         {
-            return; // the tables of ns-3's own protocols contain it
+            return; // the tables of ns-3's own protocols contain the decision
         }
         // A protocol that has found no route may answer with a direct route to an address of
         // another network.
@@ -372,7 +373,8 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     {
         return RequestUpdate();
     }
-    // A route that the table does not have may be a route of a protocol below.
+    // A decision that the protocol's table does not contain may be a route of a protocol of lower
+    // priority.
     const bool isOfTable = isComplete && Covers(*reader->second, destination);
     if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
@@ -524,7 +526,8 @@ RouteSource::Report(const viaduct::fib::RouteUpdate& update)
     m_retry.Cancel();
     if (!refusal.empty())
     {
-        // No further event would cause another try if the protocol reports its changes.
+        // A retry is scheduled, because no other event causes a retry if the protocol reports its
+        // changes.
         m_retry = Simulator::Schedule(m_retryInterval, &RouteSource::Update, this);
     }
     if (!refusal.empty() && refusal != m_refusal)

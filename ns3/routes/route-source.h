@@ -32,60 +32,63 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Reads the routes that a node's unmodified routing protocols have computed and passes the changes
- * to its data plane.
+ * to the node's data plane.
  *
  * The sources of routes, for each protocol found in the node (also inside list routing):
- *  - olsr::RoutingProtocol: its trace source RoutingTableChanged; the table by its public call.
+ *  - olsr::RoutingProtocol: the trace source RoutingTableChanged reports changes, and a public
+ *    function returns the table.
  *  - a protocol with any of the trace sources RouteAdded, RouteRemoved (both
  *    `const Ipv4RoutingTableEntry&`, or Ipv6) and RoutingTableUpdated
- *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): the routes it pushes. This is the
- *    interface of T. B. Cardoso's thesis (2015, section 5.2.1).
+ *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): the routes that the protocol pushes.
+ *    The trace sources are the interface of T. B. Cardoso's thesis (2015, section 5.2.1).
  *  - ns-3's static, global, RIP and RIPng routing: their tables, read every PollInterval.
- *  - any other protocol: the table it prints, parsed again every PollInterval. A user's protocol's
- *    table is used only while each of its rows is understood, and as long as it agrees with
- *    RouteOutput(): for some of its new rows, and for the packets that are passed up.
- *  - a user's protocol without such a table: its decisions about packets passed up (Decide()). Each
- *    is a route to one destination until the protocol decides otherwise, or no packet has used it
- *    for DecisionTimeout.
- *  - if packets are not passed up: RouteOutput() for every address of the lab, unless that makes
- *    the protocol look for routes.
+ *  - any other protocol: the table that the protocol prints, parsed again every PollInterval. The
+ *    table of a user's protocol is used only while each row is understood, and while the table
+ *    agrees with RouteOutput() for some of the new rows and with the decisions about packets passed
+ *    up.
+ *  - a user's protocol without such a table: the protocol's decisions about packets passed up
+ *    (Decide()). Each decision is a route to one destination until the protocol decides otherwise,
+ *    or no packet has used it for DecisionTimeout.
+ *  - a user's protocol without such a table, if packets are not passed up: the answers of
+ *    RouteOutput() for every address of the lab, unless the queries make the protocol look for
+ *    routes.
  *
  * Destinations that a user's protocol does not route may be routed by the protocols below it in
- * list routing; so their routes become the kernel's only as decisions, too.
+ * list routing; so the routes of these protocols, too, are passed to the kernel only as decisions.
  *
- * RouteMerger merges all routes. A route that the data plane refuses is tried again with every
- * update, and every RetryInterval.
+ * RouteMerger merges all routes. A route that the data plane refuses is passed to it again with
+ * every update, and every RetryInterval.
  */
 class RouteSource : public Object
 {
   public:
-    /** Statistics so far. */
+    /** The statistics of a RouteSource so far. */
     struct Counters : viaduct::fib::RouteCounters
     {
         uint64_t unmapped{0};       //!< routes omitted: their interface is not in the lab
         uint64_t missing{0};        //!< changes that the data plane refused at the last update
         uint64_t reads{0};          //!< readings of all tables
-        uint64_t merges{0};         //!< merges of tables that were read: after a change
+        uint64_t merges{0};         //!< merges of the tables, made if a table has changed
         uint64_t polls{0};          //!< readings at the end of a poll interval
         viaduct::Duration pollCost; //!< processor time of polls and their merges
         Time pollIntervals;         //!< sum of the intervals after polls
     };
 
-    /** TracedCallback signature for changes passed on.
+    /** TracedCallback signature for Pushed: changes were passed to the data plane.
      * @param node the node's id
      * @param changes the number of routes added, replaced or removed
      */
     typedef void (*PushedTracedCallback)(uint32_t node, uint32_t changes);
 
-    /** TracedCallback signature for the changes themselves.
-     * @param changes the routes
+    /** TracedCallback signature for Changed: the changes passed to the data plane.
+     * @param changes the routes added, replaced and removed
      */
     typedef void (*ChangedTracedCallback)(const viaduct::fib::RouteChanges& changes);
 
     /**
-     * TracedCallback signature for refusals.
+     * TracedCallback signature for Refused: the data plane refused a route.
      * @param node the node's id
-     * @param message the refused route; reported once as long as it stays the same
+     * @param message the refused route; a message that stays the same is reported once
      */
     typedef void (*RefusedTracedCallback)(uint32_t node, const std::string& message);
 
@@ -93,14 +96,15 @@ class RouteSource : public Object
     static TypeId GetTypeId();
 
     /**
+     * Sets the node.
      * @param node the node whose routes are read
      * @param names the kernel's name for each device that is in the lab
      */
     void SetNode(Ptr<Node> node, const std::map<Ptr<NetDevice>, std::string>& names);
     /** @param sink the node's data plane, which receives the differences */
     void SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink);
-    /** @param budget stretches the poll interval so that polling costs no more than its share;
-     * null: the interval is not stretched */
+    /** @param budget stretches the poll interval so that polling costs no more than the budget's
+     * share; null: the interval is not stretched */
     void SetPollBudget(std::shared_ptr<PollBudget> budget)
     {
         m_budget = std::move(budget);
@@ -115,24 +119,24 @@ class RouteSource : public Object
         bool isByTable{true}; //!< whether the routes are from a table
     };
 
-    /** @param goesUp returns whether a packet without a route, of this version of IP, is passed up
-     * to the protocols; called after Start() */
+    /** @param goesUp a function that returns whether a packet without a route, of a version of IP,
+     * is passed up to the protocols; called after Start() */
     void SetUpcalls(std::function<bool(viaduct::wire::Family)> goesUp)
     {
         m_goesUp = std::move(goesUp);
     }
 
     /**
-     * Takes a decision of the node's protocols about a packet that was passed up.
+     * Records a decision of the node's protocols about a packet that was passed up.
      * @param destination the packet's destination
      * @param gateway the next hop; unspecified: on link
-     * @param device the device by which it leaves; null: it is not forwarded (now)
+     * @param device the device by which the packet leaves; null: the packet is not forwarded (now)
      */
     void Decide(const viaduct::wire::IpAddress& destination,
                 const viaduct::wire::IpAddress& gateway,
                 Ptr<NetDevice> device);
 
-    /** @return the present methods of reading the node's protocols, those of IPv4 first */
+    /** @return the current methods of reading the node's protocols, IPv4 protocols first */
     std::vector<Reading> GetReadings() const;
 
     /** @param addresses all addresses of the lab, for protocols that only answer RouteOutput() */
@@ -141,20 +145,23 @@ class RouteSource : public Object
         m_known = std::move(addresses);
     }
 
-    /** Leaves the data plane unchanged until Release(): the protocols start anew, and for a while
-     * know less than the previous instance whose routes these are (as in RFC 4724, section 4.1).
-     * @param routes the routes of the data plane; called after SetSink(), before Start()
+    /** Leaves the data plane unchanged until Release(): the protocols start anew, and at first know
+     * fewer routes than the previous instance, which has set the routes of the data plane (as in
+     * RFC 4724, section 4.1).
+     * @param routes the current routes of the data plane; Hold() is called after SetSink(), before
+     * Start()
      */
     void Hold(viaduct::fib::RouteTable routes);
-    /** Makes the data plane's routes equal to the protocols', by applying the difference. No effect
-     * unless they are held. */
+    /** Makes the data plane's routes equal to the protocols' routes, by applying the difference.
+     * Has no effect unless Hold() was called. */
     void Release();
 
-    /** Connects to the protocols and begins: the first update happens at once. */
+    /** Connects to the protocols and starts updates: the first update happens at once. */
     void Start();
     /** Reads all tables and applies the difference now. */
     void Update();
-    /** Updates soon, but not more often than once per millisecond, however often it is called. */
+    /** Schedules an update soon, at most one per millisecond, however often the function is
+     * called. */
     void RequestUpdate();
 
     /** @name Push interface, for programs that hold the RouteSource itself. */
@@ -175,7 +182,7 @@ class RouteSource : public Object
         ScheduleUpdate();
     }
 
-    /** @param routes the whole table */
+    /** @param routes the complete table */
     template <class Entry>
     void RoutingTableUpdated(const std::vector<Entry>& routes)
     {
@@ -220,9 +227,9 @@ class RouteSource : public Object
     struct Input
     {
         std::vector<std::pair<bool, std::vector<viaduct::wire::IpPrefix>>>
-            interfaces;                                  //!< whether each is up; its addresses
+            interfaces;                                  //!< each interface: up or not, prefixes
         std::vector<std::vector<RouteCandidate>> routes; //!< routes of each protocol
-        size_t connected{0}; //!< number of protocols whose connected networks are given, too
+        size_t connected{0}; //!< number of protocols whose routes to connected networks are needed
         bool operator==(const Input&) const = default;
     };
 
@@ -249,32 +256,33 @@ class RouteSource : public Object
     Ptr<Node> m_node;                              //!< the node whose routes are read
     std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
     LabAddresses m_known;                          //!< addresses of the lab
-    Time m_pollInterval;                           //!< for protocols without traces
-    Time m_retryInterval;                          //!< for refused routes
+    Time m_pollInterval;                           //!< attribute PollInterval
+    Time m_retryInterval;                          //!< attribute RetryInterval
     bool m_polling{false};                         //!< whether some protocol is polled
     PushedRoutes<ipfamily::V4> m_direct4;          //!< routes that a program has pushed
     PushedRoutes<ipfamily::V6> m_direct6;          //!< IPv6 routes that a program has pushed
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< readers by protocol
-    std::function<bool(viaduct::wire::Family)> m_goesUp;           //!< packets are passed up
+    /** Returns whether packets without a route are passed up to the protocols. */
+    std::function<bool(viaduct::wire::Family)> m_goesUp;
     /** A decision of the protocols, and the time at which it was made or confirmed. */
     using Decision = std::pair<RouteCandidate, Time>;
     std::map<viaduct::wire::IpAddress, Decision> m_decisions; //!< decisions by destination
-    Time m_decisionTimeout;                                   //!< time since a decision's last use
+    Time m_decisionTimeout;                                   //!< attribute DecisionTimeout
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;      //!< the routes of the data plane
-    bool m_held{false};                                       //!< whether these stay unchanged
+    bool m_held{false};                                       //!< whether Hold() is in force
     std::string m_refusal;                                    //!< refusal of the last update
     Counters m_counters;                                      //!< counters except the sink's
     Input m_input4;                                           //!< IPv4 input of the last merge
     Input m_input6;                                           //!< IPv6 input of the last merge
     viaduct::fib::RouteTable m_wanted;                        //!< result of the last merge
     std::shared_ptr<PollBudget> m_budget;                     //!< the simulator's budget
-    EventId m_update;                                         //!< the coalesced update
+    EventId m_update;                                         //!< the scheduled update
     Time m_updated;                                           //!< time of the last update
     EventId m_poll;                                           //!< the next poll
-    EventId m_retry;                                          //!< next try of refused routes
-    TracedCallback<uint32_t, uint32_t> m_pushedTrace;         //!< changes passed on
-    TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< the changes themselves
-    TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< refusals
+    EventId m_retry;                                          //!< next retry of refused routes
+    TracedCallback<uint32_t, uint32_t> m_pushedTrace;         //!< trace source Pushed
+    TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< trace source Changed
+    TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< trace source Refused
 };
 
 } // namespace ns3

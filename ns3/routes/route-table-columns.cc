@@ -79,7 +79,7 @@ ColumnOf(const std::string& name)
     return known == KNOWN.end() ? Column::SKIPPED : known->second;
 }
 
-/** Returns the columns of a header. Names of two words ("Next Hop") are one column. */
+/** Returns the columns of a header. A name of two words ("Next Hop") is one column. */
 Columns
 ColumnsOf(const std::vector<std::string>& header)
 {
@@ -89,7 +89,7 @@ ColumnsOf(const std::vector<std::string>& header)
         const std::string next = i + 1 < header.size() ? Plain(header[i + 1]) : "";
         const Column alone = ColumnOf(Plain(header[i]));
         const Column both = next.empty() ? Column::SKIPPED : ColumnOf(Plain(header[i]) + next);
-        // "Destination Mask" are two columns, each with a name.
+        // The words "Destination Mask" name two columns.
         const bool areTwo = alone != Column::SKIPPED && ColumnOf(next) != Column::SKIPPED;
         const bool isOfTwo = both != Column::SKIPPED && !areTwo;
         const Column column = isOfTwo ? both : alone;
@@ -107,7 +107,7 @@ Has(const Columns& columns, Column column)
     return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
-/** Makes "Network" and "Prefix" destinations if no column is called "Destination". */
+/** Makes a column "Network" or "Prefix" the destination if no column is called "Destination". */
 void
 NameDestination(Columns& columns, const std::vector<std::string>& header)
 {
@@ -142,7 +142,7 @@ ReadHeader(const std::vector<std::string>& words)
 {
     Columns columns = ColumnsOf(words);
     NameDestination(columns, words);
-    // A sequence number describes the state of a route in DSDV only.
+    // Only in DSDV does a sequence number describe the state of a route.
     const bool isDsdv = std::any_of(words.begin(), words.end(), [](const std::string& word) {
         return Plain(word) == "settlingtime";
     });

@@ -24,9 +24,9 @@ enum class Column
     NEXT_HOP,
     INTERFACE,
     METRIC,
-    HOPS,     //!< a metric, unless there is a METRIC
+    HOPS,     //!< number of hops: the metric if there is no METRIC
     STATE,    //!< usable or not, as a word or as letters ("UGS")
-    SEQUENCE, //!< DSDV's: an odd number means that the route is broken
+    SEQUENCE, //!< DSDV's number: an odd number means that the route is broken
 };
 
 /** A table's columns from left to right. */
@@ -35,13 +35,13 @@ using Columns = std::vector<Column>;
 /**
  * @param word a word
  * @return the word's letters and digits, in lower case, until a parenthesis: "Next-Hop" and
- * "NextHop" are one
+ * "NextHop" give the same result
  */
 std::string Plain(const std::string& word);
 
 /**
  * @param words the words of a line
- * @return the columns, if the line is the header of a table of routes; else none
+ * @return the columns, if the line is the header of a table of routes; otherwise an empty list
  */
 Columns ReadHeader(const std::vector<std::string>& words);
 

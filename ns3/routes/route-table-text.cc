@@ -100,10 +100,10 @@ MaskLength(const std::string& text, Family family)
 
 /**
  * Separates columns that have run together: in ns-3's tables of IPv6 a destination of more than 30
- * characters leaves no space before the next hop ("2001:...:7777/64fe80::1"), a next hop of more
- * than 26 none before the flags. Flags begin with "U", which no address contains. If the digits
- * after the slash can be split in several ways, the longest prefix whose host bits are all zero is
- * used.
+ * characters leaves no space before the next hop ("2001:...:7777/64fe80::1"), and a next hop of
+ * more than 26 characters leaves no space before the flags. Flags begin with "U", which no address
+ * contains. If the digits after the slash can be split in several ways, the longest prefix whose
+ * host bits are all zero is used.
  * @param line the row
  * @return the row, with the missing spaces inserted
  */
@@ -145,7 +145,8 @@ SeparateIpv6(const std::string& line)
     return text;
 }
 
-/** @return the words of a row, one for each column; none if they are too few, or too many */
+/** @return the words of a row, one for each column; none if the row has too few or too many
+ * words */
 std::optional<std::vector<std::string>>
 Cells(const std::vector<std::string>& words, const Columns& columns)
 {
@@ -171,7 +172,8 @@ Cells(const std::vector<std::string>& words, const Columns& columns)
     return cells;
 }
 
-/** Returns whether a route is usable, by the word of a STATE; none if the word is unknown. */
+/** Returns whether a route is usable, by the word in the column STATE; none if the word is
+ * unknown. */
 std::optional<bool>
 IsUp(const std::string& word)
 {
@@ -205,7 +207,7 @@ std::optional<uint32_t>
 Metric(const std::string& word)
 {
     constexpr uint32_t INFINITE = std::numeric_limits<uint32_t>::max();
-    static const std::set<std::string> NONE{"-", "*"}; // not implemented by the protocol
+    static const std::set<std::string> NONE{"-", "*"}; // the protocol has no metrics
     static const std::set<std::string> ENDLESS{"inf", "infinity", "-1", "4294967295"};
     if (NONE.contains(word))
     {
@@ -219,18 +221,18 @@ Metric(const std::string& word)
     {
         return static_cast<uint32_t>(std::stoul(word));
     }
-    // A quality, such as OLSR's ETX: converted to thousandths, to keep the order.
+    // A link quality, such as OLSR's ETX, is converted to thousandths, to keep the order.
     char* end = nullptr;
     const double value = std::strtod(word.c_str(), &end);
     const bool isReal = end != word.c_str() && *end == '\0' && value >= 0 && value < 1e6;
     return isReal ? std::optional(static_cast<uint32_t>(value * 1000)) : std::nullopt;
 }
 
-/** A row's content, column by column. */
+/** Parses the content of a row, column by column. */
 class Row
 {
   public:
-    /** @param line the row @param cells its words @param columns the words' columns */
+    /** @param line the row @param cells the row's words @param columns the words' columns */
     Row(const std::string& line, const std::vector<std::string>& cells, const Columns& columns)
         : m_cells(cells), m_columns(columns)
     {
@@ -243,7 +245,7 @@ class Row
         return ReadDestination() && ReadNextHop() && ReadMetric() && ReadState();
     }
 
-    /** @return the route; none if it is not usable */
+    /** @return the route; none if the route is not usable */
     std::optional<PrintedRoute> GetRoute() const
     {
         return m_usable ? std::optional(m_route) : std::nullopt;
@@ -349,7 +351,7 @@ class Row
 
     const std::vector<std::string>& m_cells; //!< the row's words
     const Columns& m_columns;                //!< the words' columns
-    PrintedRoute m_route;                    //!< the route so far
+    PrintedRoute m_route;                    //!< the route parsed so far
     bool m_usable{true};                     //!< whether the route may be used
 };
 
@@ -380,7 +382,7 @@ IsMirrored(const PrintedRoute& route)
     return !viaduct::wire::IsLoopback(address) && !broadcast && !address.IsMulticast();
 }
 
-/** Adds the route of a line below a header. */
+/** Adds the route of a line below a header to @p table. */
 void
 ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
 {
@@ -388,7 +390,7 @@ ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
     const bool isDefault = words[0] == "default" || words[0] == "Default";
     if (!isDefault && std::none_of(words.begin(), words.end(), IsAddress))
     {
-        return; // a rule under the header, or a sum at the end
+        return; // no route: a rule under the header, or a sum at the end
     }
     const auto cells = Cells(words, columns);
     std::optional<Row> row;
@@ -423,7 +425,7 @@ ParseRoutingTable(const std::string& text)
         {
             continue;
         }
-        // "Node: 0, Time: +1s, Local time: +1s, Ipv4StaticRouting table"
+        // The title of a table: "Node: 0, Time: +1s, Local time: +1s, Ipv4StaticRouting table"
         if (words[0] == "Node:")
         {
             table.recognized |= IsKnownTitle(line);

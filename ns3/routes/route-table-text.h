@@ -21,7 +21,7 @@ namespace ns3
 struct PrintedRoute
 {
     viaduct::wire::IpPrefix destination; //!< network; host bits zero
-    viaduct::wire::IpAddress gateway;    //!< unspecified, or equal to the destination: on link
+    viaduct::wire::IpAddress gateway;    //!< next hop; on link if unspecified or the destination
     std::string interface; //!< interface index, device name or local address; empty: not printed
     uint32_t metric{0};    //!< metric, hops or distance; lower is better
     std::string row;       //!< the row as printed, for messages
@@ -33,7 +33,7 @@ struct PrintedRoute
  */
 struct PrintedTable
 {
-    bool recognized{false};           //!< at least one table was found, even if empty
+    bool recognized{false};           //!< whether a table was found, even if empty
     std::vector<PrintedRoute> routes; //!< routes in the printed order
     std::string misunderstood;        //!< the first row that is not understood; empty: none
 };
@@ -44,13 +44,14 @@ struct PrintedTable
  * Ipv6RoutingProtocol::PrintRoutingTable(): tables of ns-3's protocols (3.44 to 3.48), and any
  * further table with a header line that names its columns.
  *
- * The columns are found by their names, in any letter case, order and number: the destination, its
- * mask or prefix length (or after the destination, following a slash), the next hop, the
- * interface, a metric, and a flag or state. Columns of other names are skipped. If a row has more
- * words than the header has columns, the interface's name contains spaces.
+ * The columns are found by their names, in any letter case, order and number: the destination, the
+ * destination's mask or prefix length (or a prefix length after the destination and a slash), the
+ * next hop, the interface, a metric, and a flag or state. Columns of other names are skipped. If a
+ * row has more words than the header has columns, the interface's name contains spaces.
  *
- * Omitted, but understood, are entries that are not usable (a state other than up, DSDV's odd
- * sequence numbers, a metric of infinity) and multicast, broadcast and loopback destinations.
+ * Entries that are not usable (a state other than up, DSDV's odd sequence numbers, a metric of
+ * infinity) and entries for multicast, broadcast and loopback destinations are understood, but
+ * omitted.
  * @param text the printed table
  * @return the routes; `recognized` is false if no header was found
  */

@@ -35,8 +35,8 @@ using wireconversion::ToIpv6;
 namespace
 {
 
-/** @return the device's interface of the node's stack of this version of IP; a new interface if
- * none */
+/** @return the number of the device's interface in the node's IP layer `ip`; a new interface if the
+ * device has none */
 template <class Ip>
 uint32_t
 InterfaceOf(Ptr<Ip> ip, Ptr<NetDevice> device)
@@ -73,7 +73,8 @@ AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
     ip->AddAddress(index, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
 }
 
-/** Gives a node its own addresses, on its loopback interface, which is the first interface. */
+/** Adds a node's own addresses to its loopback interface, which is the node's first IP interface.
+ */
 void
 AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
 {
@@ -92,7 +93,8 @@ AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
     }
 }
 
-/** Makes OLSR announce a node's own addresses; RIP and RIPng do so by themselves. */
+/** Makes OLSR announce a router's own (loopback) addresses; RIP and RIPng announce them without a
+ * setting. */
 void
 AnnounceLoopbacks(Ptr<Node> router, const std::vector<IpPrefix>& addresses)
 {
@@ -168,7 +170,8 @@ StubDevices(const Scenario& scenario,
     {
         const auto& nodes = link.settings->nodes;
         const auto own = std::find(nodes.begin(), nodes.end(), router);
-        // Other routers may be behind an interface of the machine.
+        // A link that is attached to an interface of the machine is no stub: other routers may be
+        // behind that interface.
         if (link.settings->interface.empty() && own != nodes.end() &&
             std::all_of(nodes.begin(), nodes.end(), [&](const auto& other) {
                 return other == router || isHost(other);
@@ -196,7 +199,8 @@ InterfacesOf(Ptr<Ip> ip, const std::vector<Ptr<NetDevice>>& devices)
     return interfaces;
 }
 
-/** Makes routers announce the links that have only hosts, and not look for routers on them. */
+/** Makes a router's protocols announce the links on which all other nodes are hosts, and excludes
+ * these links from the protocols' search for neighbours. */
 void
 AnnounceHosts(Ptr<Node> router, const std::vector<Ptr<NetDevice>>& devices)
 {
@@ -230,8 +234,8 @@ AssignAddresses(const Scenario& scenario, const Network& network)
     for (const NetworkLink& link : network.GetLinks())
     {
         const auto& addresses = link.settings->addresses;
-        // Interfaces are made in the order of devices, so that an IP interface has its device's
-        // index.
+        // The IP interfaces are created in the order of a node's devices, so that an IP interface
+        // has the same index as its device.
         for (size_t end = 0; end < link.devices.size(); end++)
         {
             if (!network.IsLocal(link.settings->nodes[end]))
@@ -294,7 +298,7 @@ AddStaticRoutes(const Scenario& scenario, const Network& network)
 namespace
 {
 
-/** @return the node's device on the link with this name */
+/** @return the device of node `node` on the link named `link` */
 Ptr<NetDevice>
 DeviceOn(const Network& network, const std::string& link, const std::string& node)
 {
@@ -303,7 +307,7 @@ DeviceOn(const Network& network, const std::string& link, const std::string& nod
     return found.devices[std::find(nodes.begin(), nodes.end(), node) - nodes.begin()];
 }
 
-/** @return the static routes of a node, and its IP layer */
+/** @return the static routing protocol of a node, and the node's IP layer */
 template <class Family>
 auto
 StaticRoutingOf(Ptr<Node> node)
@@ -338,7 +342,7 @@ AddMulticastRoute(const viaduct::scenario::MulticastRoute& route, const Network&
                               outputs);
 }
 
-/** Adds the route by which a flow to a group leaves its sender. */
+/** Adds a flow's route to its multicast group to the static routes of the sender. */
 void
 AddRouteToGroup(const viaduct::scenario::Flow& flow, const Network& network)
 {

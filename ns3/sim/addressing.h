@@ -11,32 +11,35 @@ namespace ns3::sim
 {
 
 /**
- * Gives the devices of this host's nodes their addresses, and the nodes their own addresses.
+ * Assigns addresses to the devices of this machine's nodes, and the nodes' own addresses to their
+ * loopback interfaces.
  * @param scenario the nodes
  * @param network all links
  */
 void AssignAddresses(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
- * Gives hosts their default routes, and informs routers' protocols which links have only hosts.
+ * Adds the default routes of the hosts, and configures the routers' routing protocols for links
+ * that have only hosts.
  * @param scenario the scenario, which states which nodes are hosts
- * @param network the nodes, with addresses
+ * @param network the nodes, to which addresses have been assigned
  */
 void RouteHosts(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
- * Gives routers the shortest routes to all links, instead of a protocol's routes.
+ * Adds the shortest routes to all links to the routers' static routes, instead of a routing
+ * protocol's routes.
  * @param scenario the nodes and links
- * @param network the same nodes and links, with addresses
+ * @param network the scenario's nodes and links, with addresses
  */
 void AddStaticRoutes(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
  * Adds the scenario's routes to multicast groups to the static routes of its nodes; in mode
- * simulate also the routes by which flows to groups leave their senders. In the real modes the
- * flows' programs choose the interface.
+ * simulate also the senders' routes to the groups of flows. In the real modes the flows' programs
+ * choose the interface.
  * @param scenario the routes and flows
- * @param network its nodes, with addresses
+ * @param network the scenario's nodes, with addresses
  */
 void AddMulticastRoutes(const viaduct::scenario::Scenario& scenario, const Network& network);
 

@@ -15,7 +15,8 @@ namespace ns3::sim
 namespace
 {
 
-constexpr std::size_t MAX_COMMAND = 64 << 20; // bytes; Go has all pairs of a lab's nodes
+// bytes; the command Go lists all pairs of a lab's nodes.
+constexpr std::size_t MAX_COMMAND = 64 << 20;
 
 } // namespace
 

@@ -18,8 +18,8 @@ namespace ns3::sim
 {
 
 /** The channel to the command that started the simulator, in both directions
- * (scenario/messages/simulator_messages.h). Without a descriptor, events go to standard output and
- * there are no commands.
+ * (scenario/messages/simulator_messages.h). Without a socket, events are written to standard
+ * output, and no commands are received.
  */
 class ControlChannel
 {
@@ -27,18 +27,20 @@ class ControlChannel
     /** @param fd a stream socket, owned by this object; -1: standard output */
     explicit ControlChannel(int fd);
 
-    /** Sends an event; waits while the command does not read. A closed peer is no error here:
-     * StopRequested() reports it.
+    /** Sends an event to the peer; blocks while the peer does not read. A closed connection is no
+     * error: StopRequested() reports it.
      * @param event the event
      */
     void Send(const viaduct::scenario::SimulatorEvent& event);
     /**
+     * Sends the event SimulatorFailed.
      * @param error the error to report
      */
     void SendError(const viaduct::Error& error);
-    /** Reads the pending commands; does not block. Throws viaduct::Error if one is malformed or
-     * unknown.
-     * @return whether to stop: by command, or because the peer has closed
+    /** Reads the pending commands; does not block. Throws viaduct::Error if a command is malformed
+     * or unknown.
+     * @return whether the simulator must stop: Stop was received, or the peer has closed the
+     * connection
      */
     bool StopRequested();
     /** @return whether StopRequested() has received Resume since the last call */
@@ -55,17 +57,19 @@ class ControlChannel
         return std::exchange(m_commands, {});
     }
 
-    /** @return the descriptor, readable when commands are pending; -1: there are none */
+    /** @return the socket's descriptor, readable when commands are pending; -1: there is no socket
+     */
     int GetFd() const
     {
         return m_lines ? m_lines->fd() : -1;
     }
 
   private:
-    std::optional<viaduct::ipc::LineChannel> m_lines;            //!< the socket
-    bool m_stop{false};                                          //!< Stop was received
-    bool m_resume{false};                                        //!< Resume was received
-    std::vector<viaduct::scenario::SimulatorCommand> m_commands; //!< other commands
+    std::optional<viaduct::ipc::LineChannel> m_lines; //!< the socket to the command; empty: none
+    bool m_stop{false};   //!< whether Stop was received or the peer has closed the connection
+    bool m_resume{false}; //!< whether Resume was received
+    /** Received commands except Stop and Resume. */
+    std::vector<viaduct::scenario::SimulatorCommand> m_commands;
 };
 
 } // namespace ns3::sim

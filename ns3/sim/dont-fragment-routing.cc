@@ -46,7 +46,8 @@ DontFragmentRouting::RouteInput(Ptr<const Packet> p,
         m_ucb = ucb;
         m_forward = make();
     }
-    // A protocol may keep the packet, and call back after it was given other packets.
+    // Each callback has copies of `ucb` and `ecb`: a routing protocol may keep the packet, and call
+    // the callback after RouteInput() was called for other packets.
     return Ipv4ListRouting::RouteInput(
         p, header, idev, ucb.IsEqual(m_ucb) ? m_forward : make(), mcb, lcb, ecb);
 }
@@ -60,7 +61,7 @@ DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
 {
     if (!m_ip)
     {
-        return; // the simulation has ended
+        return; // no IP layer: the simulation has ended
     }
     if (!route || !route->GetOutputDevice())
     {
@@ -68,7 +69,7 @@ DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
     }
     const uint32_t size = packet->GetSize() + header.GetSerializedSize();
     const uint16_t mtu = route->GetOutputDevice()->GetMtu();
-    // ns-3 drops expired packets.
+    // ns-3's IP layer drops packets whose TTL has expired.
     if (!header.IsDontFragment() || size <= mtu || header.GetTtl() <= 1)
     {
         return ucb(route, packet, header);

@@ -14,7 +14,7 @@ namespace ns3::sim
 /**
  * A list of routing protocols that honours the bit "don't fragment" of packets it forwards, as
  * routers do (RFC 1191, section 4): a packet that is too long for its next link is dropped, and its
- * sender gets the ICMP error with that link's MTU. ns-3's own IP layer fragments it nevertheless.
+ * sender gets the ICMP error with that link's MTU. ns-3's own IP layer would fragment the packet.
  *
  * A route without a device counts as no route. ns-3's DSDV returns such a route if its table has a
  * next hop, but no path to it (3.44 to 3.48: RoutingProtocol::RouteOutput()), and ns-3's IP layer
@@ -23,7 +23,8 @@ namespace ns3::sim
 class DontFragmentRouting : public Ipv4ListRouting
 {
   public:
-    /** Called with a packet that was dropped for its length, and its IP header. */
+    /** The callback for each packet that was dropped for its length; its arguments are the packet
+     * and the packet's IP header. */
     using DropCallback = Callback<void, Ptr<const Packet>, const Ipv4Header&>;
 
     /** @param dropped called for each packet that is too long for its next link */
@@ -52,10 +53,11 @@ class DontFragmentRouting : public Ipv4ListRouting
                  const UnicastForwardCallback& ucb,
                  const ErrorCallback& ecb);
 
-    Ptr<Ipv4> m_ip;                   //!< the node's IP layer
-    UnicastForwardCallback m_ucb;     //!< the first call's, mostly the IP layer's
-    UnicastForwardCallback m_forward; //!< Forward() with m_ucb, made once
-    DropCallback m_dropped;           //!< counts packets that are too long
+    Ptr<Ipv4> m_ip; //!< the node's IP layer
+    /** The unicast callback of the first call of RouteInput(), usually the IP layer's. */
+    UnicastForwardCallback m_ucb;
+    UnicastForwardCallback m_forward; //!< callback that calls Forward() with m_ucb; created once
+    DropCallback m_dropped;           //!< called for each packet that was dropped for its length
 };
 
 } // namespace ns3::sim

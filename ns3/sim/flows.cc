@@ -52,7 +52,8 @@ SocketAddress(const IpAddress& address, uint16_t port)
     return Inet6SocketAddress(wireconversion::ToIpv6(address), port);
 }
 
-/** @return whether the node would send a packet to it, perhaps after a search for the route */
+/** @return whether the node would send a packet to the destination, perhaps after a search for the
+ * route */
 template <class Ip>
 bool
 HasRoute(Ptr<Node> node, const IpAddress& destination)
@@ -62,11 +63,13 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
     Socket::SocketErrno error;
     const auto ip = node->GetObject<typename Ip::Layer>();
     const auto routing = ip ? ip->GetRoutingProtocol() : nullptr;
-    // Some protocols need a packet to answer; this one is never sent.
+    // Some routing protocols return a route only for a packet; the packet passed to RouteOutput()
+    // is never sent.
     return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
 }
 
-/** Tolerates a failed connection of a socket: its flow reports that nothing arrived. */
+/** Makes a failed connection of a socket no fatal error: the socket's flow reports that nothing
+ * arrived. */
 void
 TolerateFailure(Ptr<Socket> socket)
 {
@@ -126,8 +129,8 @@ SimulatedFlow::RateOfLink(const Network& network) const
 void
 SimulatedFlow::StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace)
 {
-    // Times of an application count from its initialization, which happens when it is added to a
-    // node of a running simulation.
+    // ns-3 counts an application's start and stop times from its initialization, which happens when
+    // the application is added to a node of a running simulation.
     application->SetStartTime(m_begin - Simulator::Now());
     application->SetStopTime(m_begin - Simulator::Now() + ToTime(m_flow.duration) + grace);
     node->AddApplication(application);
@@ -207,8 +210,8 @@ SimulatedFlow::MakeTcp(const Network& network)
         source->SetAttribute("Local", AddressValue(SocketAddress(*m_from, 0)));
     }
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
-    // This must run after the event that starts the source, which the source's initialization,
-    // itself an event, schedules.
+    // WatchConnection() must run after the event that starts the source. The source's
+    // initialization, itself an event, schedules the start.
     Simulator::Schedule(m_begin - Simulator::Now(), [this, socket] {
         Simulator::ScheduleNow([this, socket] { WatchConnection(socket()); });
     });
@@ -247,14 +250,14 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
-    // The source address is not set to the node's own: Ipv4RawSocketImpl::SendTo() sends only by
-    // the device that has the source address. Each request has the address of the link by which it
-    // leaves.
+    // The source address is not set to the node's own: Ipv4RawSocketImpl::SendTo() sends only
+    // through the device that has the source address. Without a setting, each request has the
+    // source address of the device through which it is sent.
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
     ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(m_pings + 1)));
-    ns3access::LeaveOutReport(*ping); // Result() is the report
+    ns3access::LeaveOutReport(*ping); // Result() replaces Ping's report on standard output
     m_ping = ping;
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
@@ -283,8 +286,8 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet, const Address&)
         return;
     }
     packet->PeekHeader(header);
-    // A link may damage payloads and keep checksums right. ns-3's sink would wait for as many bytes
-    // as a damaged header states.
+    // A link may damage payloads and correct their checksums (checksum=fix). ns-3's own sink would
+    // wait for as many bytes as a damaged header states.
     if (header.GetSize() != packet->GetSize() || header.GetTs() < m_begin ||
         header.GetTs() > Simulator::Now())
     {
@@ -327,7 +330,8 @@ SimulatedFlow::Offered() const
     {
         return 0;
     }
-    // Ping does not report which requests its socket refused.
+    // The number of requests that were due by now is computed, because Ping does not report the
+    // requests that its socket refused.
     const Time interval = ToTime(m_flow.interval);
     const int64_t due = 1 + (Simulator::Now() - m_begin).GetTimeStep() / interval.GetTimeStep();
     return std::max(m_sent, std::min(m_pings, static_cast<uint64_t>(due)));
@@ -379,9 +383,9 @@ SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
     m_sent++;
     if (m_sent == m_pings)
     {
-        // This was the last request. If Ping itself counted, it would close its socket after twice
-        // the longest round-trip time in whole milliseconds, which is at once if that time is below
-        // one.
+        // The last request has been sent. If Ping counted the requests, it would then close its
+        // socket after twice the longest round-trip time in whole milliseconds, which is
+        // immediately if that time is below 1 ms.
         m_ping->SetAttribute("Interval", TimeValue(Hours(24)));
     }
 }
@@ -394,7 +398,8 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
     const bool isLate = Simulator::Now() > m_lastRequest + ToTime(m_drain.quiet);
     if (m_sent >= m_pings && isLate)
     {
-        return; // viaduct-load does not wait longer after its last request
+        // Too late: viaduct-load, too, waits no longer than m_drain.quiet after its last request.
+        return;
     }
     if (std::exchange(answered, true))
     {
@@ -416,7 +421,7 @@ SimulatedFlow::Throughput() const
 {
     std::vector<std::pair<double, double>> samples;
     viaduct::TimeSeries series = m_series;
-    // The series lasts as long as the flow, or until the run was ended early.
+    // The series covers the flow's duration, or the time until now if the run was ended early.
     const int64_t until = std::max<int64_t>((Simulator::Now() - m_begin).GetNanoSeconds(), 1);
     const auto length = std::min(m_flow.duration, viaduct::Duration::Nanoseconds(until));
     series.Add(length - viaduct::Duration::Nanoseconds(1), 0);
@@ -435,7 +440,8 @@ SimulatedFlow::Rate() const
     {
         return 0.0;
     }
-    // The bytes that arrived after the sender's end also took time. A single packet has no rate.
+    // The duration of a TCP flow includes the time in which bytes arrived after the sender's end. A
+    // single UDP packet has no rate.
     const bool udp = m_flow.kind == Flow::Kind::kUdp;
     const Time span = udp ? m_lastArrival - m_firstArrival
                           : std::max(std::min(End(), Simulator::Now()), m_lastArrival) - m_begin;

@@ -15,7 +15,8 @@
 namespace ns3::sim
 {
 
-/** Reachability between nodes in a network that forwards frames instead of packets. */
+/** Computes which nodes reach each other in a network whose nodes forward frames instead of
+ * packets. */
 class FrameReachability
 {
   public:
@@ -24,29 +25,30 @@ class FrameReachability
     virtual viaduct::result::Convergence Check() const = 0;
 };
 
-/** Makes the reachability of a scenario with nodes that forward frames
+/** Creates the FrameReachability of a scenario with nodes that forward frames
  * (viaduct::scenario::FrameNodesOf()).
  * @param scenario the scenario
- * @param network its nodes; both must outlive the result
- * @return null if the scenario's nodes are routers
+ * @param network the scenario's nodes; scenario and network must outlive the result
+ * @return the object; null if the scenario's nodes are routers
  */
 std::unique_ptr<FrameReachability> MakeFrameReachability(
     const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Lets the nodes that are not hosts forward frames, as the scenario specifies.
+/** Installs RBridges or forwarding programs on the nodes that are not hosts, as the scenario
+ * specifies, so that these nodes forward frames.
  * @param scenario a scenario with such nodes
- * @param network its nodes and links
+ * @param network the scenario's nodes and links
  * @throw viaduct::UsageError naming a program or a protocol that does not exist
  */
 void InstallFrameNodes(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /** Increases the MTU of devices of nodes that forward frames, for frames that these nodes lengthen.
  * @param scenario a scenario with such nodes
- * @param link one of its links, with its devices
+ * @param link one of the scenario's links, with its devices
  */
 void SetMtusOfFrameNodes(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Adds the frames that nodes that forward frames have lost in the simulator.
+/** Adds the numbers of frames lost in the simulator by nodes that forward frames to a report.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge" or "NODE/program"
  */

@@ -37,7 +37,7 @@ SettingsOf(const Scenario& scenario, const std::string& name)
     return *std::ranges::find(scenario.nodes, name, &NodeSettings::name);
 }
 
-/** Makes the devices of a node ports, in the order of the links. */
+/** Adds the devices of a node to its forwarder as ports, in the order of the links. */
 void
 AddPorts(const Network& network, Ptr<FrameForwarder> forwarder, Ptr<Node> node)
 {
@@ -52,7 +52,7 @@ AddPorts(const Network& network, Ptr<FrameForwarder> forwarder, Ptr<Node> node)
     }
 }
 
-/** @return the factory of the protocol; nothing if there is none */
+/** @return the factory of the routing protocol; empty if the scenario has no protocol */
 std::optional<ObjectFactory>
 ProtocolOf(const viaduct::scenario::Routing& routing)
 {
@@ -75,7 +75,8 @@ ProtocolOf(const viaduct::scenario::Routing& routing)
     return factory;
 }
 
-/** Disjoint sets of members that can be joined, each with a representative. */
+/** A union-find structure: disjoint sets of members that can be joined; each set has a member that
+ * represents it. */
 class Sets
 {
   public:
@@ -99,7 +100,7 @@ class Sets
     }
 
   private:
-    std::vector<size_t> m_parents; //!< parent of each member; a representative is its own
+    std::vector<size_t> m_parents; //!< parent of each member; a representative is its own parent
 };
 
 } // namespace
@@ -107,7 +108,8 @@ class Sets
 void
 InstallFramePrograms(const Scenario& scenario, const Network& network)
 {
-    // The libraries may contain the protocol, too, so they are loaded first.
+    // The programs' shared libraries are loaded first, because they may contain the routing
+    // protocol.
     for (const NodeSettings& settings : scenario.nodes)
     {
         if (settings.program.empty())
@@ -222,8 +224,8 @@ ProgramReachability::Check() const
             sets.Join(links->second.front(), link);
         }
     }
-    // The parts of the network that each node is on; a host on several links may be on several
-    // parts.
+    // The connected parts of the network to which each node is attached; a host on several links
+    // may be attached to several parts.
     std::vector<std::vector<size_t>> parts(n);
     for (size_t i = 0; i < n; i++)
     {

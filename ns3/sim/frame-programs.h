@@ -17,43 +17,44 @@
 namespace ns3::sim
 {
 
-/** Gives the nodes that are not hosts their forwarding programs, and the protocol that writes the
- * programs' tables.
- * @param scenario a scenario with such programs
- * @param network its nodes and links
+/** Installs, on the nodes that are not hosts, their forwarding programs and the protocol that
+ * writes the programs' tables.
+ * @param scenario a scenario with forwarding programs
+ * @param network the scenario's nodes and links
  * @throw viaduct::UsageError naming a program or a protocol that does not exist
  */
 void InstallFramePrograms(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /** Increases the MTU of devices on links between two programs, for the bytes that programs add to
  * frames.
- * @param scenario a scenario with such programs
- * @param link one of its links, with its devices
+ * @param scenario a scenario with forwarding programs
+ * @param link one of the scenario's links, with its devices
  */
 void SetMtusOfPrograms(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Adds the frames that programs have lost in the simulator.
+/** Adds the numbers of frames that forwarding programs have lost in the simulator to a report.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/program"
  */
 void DescribeFramePrograms(const Network& network, viaduct::result::SimulatorReport& report);
 
-/** Nodes reach each other along nodes that are ready (FrameForwarder::IsReady()). The programs of
- * these nodes are assumed to carry frames between all their links. */
+/** Computes which nodes reach each other through nodes that are ready (FrameForwarder::IsReady()).
+ * Programs of ready nodes are assumed to forward frames between all links of their nodes. */
 class ProgramReachability : public FrameReachability
 {
   public:
     /**
      * @param scenario a scenario with forwarding programs
-     * @param network its nodes; both must outlive this object
+     * @param network the scenario's nodes; scenario and network must outlive this object
      */
     ProgramReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
     viaduct::result::Convergence Check() const override;
 
   private:
-    const viaduct::scenario::Scenario& m_scenario;      //!< the scenario
-    const Network& m_network;                           //!< the nodes
-    std::map<std::string, std::vector<size_t>> m_links; //!< indices of links, by node
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
+    const Network& m_network;                      //!< the nodes
+    /** The indices of each node's links, by the node's name. */
+    std::map<std::string, std::vector<size_t>> m_links;
 };
 
 } // namespace ns3::sim

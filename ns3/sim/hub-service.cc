@@ -27,7 +27,7 @@ using viaduct::result::HubResult;
 namespace
 {
 
-/** @return the device of a node that is on one link */
+/** @return the device of a node on the node's first link; null: the node is on no link */
 Ptr<NetDevice>
 DeviceOf(const Network& network, const std::string& node)
 {
@@ -43,7 +43,7 @@ DeviceOf(const Network& network, const std::string& node)
     return nullptr;
 }
 
-/** @return the packets lost between a node's IP layer and its client */
+/** @return the numbers of packets lost between a remote node's IP layer and its client, by cause */
 std::map<std::string, uint64_t>
 DropsOfPrograms(const RemoteHub& hub, std::size_t index)
 {
@@ -82,10 +82,12 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
-        // ns-3 handles no packets at a far end. A radio sends its own station's frames alone.
+        // A far end is a remote host whose packets ns-3 does not handle: its client's frames enter
+        // its link directly. A host on Wi-Fi is no far end, because a radio sends only the frames
+        // of its own station.
         const bool isFarEnd =
             node.remote && node.host && !viaduct::scenario::IsOnWifi(scenario, node.name);
-        // Unknown hosts may send packets that ns-3 cannot read.
+        // The guard drops packets that ns-3 cannot read, which unknown machines may send.
         if (Ptr<TransportGuard> guard =
                 isFarEnd ? nullptr : TransportGuard::Install(network.GetNode(node.name)))
         {

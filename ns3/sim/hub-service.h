@@ -25,13 +25,14 @@ namespace ns3::sim
 /** The address and port at which `viaduct hub` listens. */
 struct HubOptions
 {
-    std::string address; //!< an address of this machine; empty: all its addresses
-    uint16_t port;       //!< UDP
-    int innerSocket{-1}; //!< mode simulate: RemoteHub::Start()
+    std::string address; //!< an address of this machine; empty: all addresses of this machine
+    uint16_t port;       //!< UDP port
+    int innerSocket{-1}; //!< mode simulate: the argument of RemoteHub::Start()
 };
 
 /**
- * `viaduct hub`: the remote nodes of a simulation in real time.
+ * The service of `viaduct hub`, which connects the remote nodes of a simulation in real time to
+ * their clients.
  */
 class HubService
 {
@@ -39,7 +40,7 @@ class HubService
     /**
      * Attaches the remote nodes to their clients.
      * @param scenario the scenario
-     * @param network its nodes
+     * @param network the scenario's nodes
      * @param options the address to which clients send
      * @throw viaduct::UsageError if no node is remote, or the port is not available
      */
@@ -47,17 +48,18 @@ class HubService
                const Network& network,
                const HubOptions& options);
 
-    /** Obeys Claim and Release; ignores other commands.
+    /** Executes the commands Claim and Release; ignores other commands.
      * @param command the command
      * @throw viaduct::UsageError if the node is not remote
      */
     void Obey(const viaduct::scenario::SimulatorCommand& command);
 
-    /** @return the sums of the present statistics */
+    /** @return the sums of the statistics of all clients up to now */
     viaduct::result::HubProgress Summarize() const;
     /**
-     * Returns all statistics, which takes milliseconds for hundreds of clients.
-     * @param from the first remote node to describe
+     * Returns the statistics of each remote node. The call takes milliseconds for hundreds of
+     * clients.
+     * @param from the index of the first remote node to describe
      * @param count the maximum number of nodes to describe
      * @return the statistics
      */
@@ -71,14 +73,16 @@ class HubService
   private:
     /**
      * @param node a node's name
-     * @return the node's index
+     * @return the index of the remote node in the hub
      */
     std::size_t IndexOf(const std::string& node) const;
 
-    const viaduct::scenario::Scenario& m_scenario;       //!< the scenario
-    Ptr<RemoteHub> m_hub;                                //!< serves the clients
-    std::map<std::string, std::size_t> m_byName;         //!< indexes of remote nodes
-    std::map<std::string, Ptr<TransportGuard>> m_guards; //!< key: a node's name
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
+    Ptr<RemoteHub> m_hub;                          //!< serves the clients
+    /** Indices of the remote nodes in the hub, by name. */
+    std::map<std::string, std::size_t> m_byName;
+    /** Filters of unreadable packets, by the node's name. */
+    std::map<std::string, Ptr<TransportGuard>> m_guards;
 };
 
 } // namespace ns3::sim

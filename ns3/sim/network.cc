@@ -73,7 +73,7 @@ LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
     return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
 }
 
-/** @return whether the protocol is not one of ns-3's own */
+/** @return whether the routing protocol is a user's, not one of ns-3 */
 bool
 IsUsers(const viaduct::scenario::Routing& routing)
 {
@@ -81,8 +81,8 @@ IsUsers(const viaduct::scenario::Routing& routing)
            !viaduct::scenario::FindRoutingProtocol(routing.protocol);
 }
 
-/** Gives a device the MAC address of the machine's interface that it replaces. A missing interface
- * is refused when the lab is built.
+/** Sets the MAC address of a device to that of the machine's interface that the device represents.
+ * A missing interface is ignored: the lab reports it when it is built.
  */
 void
 KeepAddress(const std::string& interface, Ptr<NetDevice> device)
@@ -120,15 +120,16 @@ HasDamage(const viaduct::scenario::Scenario& scenario)
                });
 }
 
-/** Gives the kernels on a Wi-Fi link different intervals between requests for one neighbour: the
- * kernel's timers of a second end at multiples of 64 ms (kernel/time/timer.c, HZ=1000), in virtual
- * time the timers of all kernels at one instant, and requests that are sent then are lost.
+/** Sets different intervals between requests for one neighbour in the kernels on a Wi-Fi link: the
+ * kernel's timers of a second expire at multiples of 64 ms (kernel/time/timer.c, HZ=1000), so that
+ * in virtual time the timers of all kernels expire at one instant, and requests that are sent at
+ * one instant are lost.
  */
 void
 SpreadRequestsOfKernels(const std::vector<NetworkLink>& links)
 {
-    constexpr int64_t LEAST = 1000; // ms: net.ipv4.neigh.default.retrans_time_ms
-    constexpr int64_t STEP = 64;    // ms
+    constexpr int64_t LEAST = 1000; // ms: the default of net.ipv4.neigh.default.retrans_time_ms
+    constexpr int64_t STEP = 64;    // ms, difference between the request intervals of two kernels
     constexpr std::size_t STEPS = 16;
     for (const NetworkLink& link : links)
     {
@@ -156,8 +157,8 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
 {
     if (HasDamage(scenario) || !viaduct::scenario::CapturedLinks(scenario).empty())
     {
-        // A damaged packet must not be accepted, unless its checksum is right (checksum=fix), and a
-        // capture must show packets as on a wire.
+        // Checksums are computed, because a damaged packet must not be accepted, unless its
+        // checksum is correct (checksum=fix), and because a capture must show packets as on a wire.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();
@@ -191,7 +192,8 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
 void
 Network::CheckAddresses() const
 {
-    // Ipv6L3Protocol::IpForward() drops packets with these addresses; the kernel does not.
+    // ns-3's Ipv6L3Protocol::IpForward() drops packets with addresses of the IPv6 documentation
+    // prefix; the kernel does not.
     for (const LinkSettings& link : m_scenario.links)
     {
         for (const IpPrefix& prefix : link.addresses)
@@ -262,7 +264,7 @@ Network::MakeLinks()
     for (const LinkSettings& settings : m_scenario.links)
     {
         // ns-3's point-to-point devices carry IP only: no Ethernet frames, and no packet sockets,
-        // which a user's protocol may have.
+        // which a user's protocol may use.
         const bool isPair = settings.kind == viaduct::lab::Link::Kind::kPair &&
                             !viaduct::scenario::IsWifi(settings);
         const bool path = !m_plain.contains(settings.name) || forwardsFrames ||
@@ -382,8 +384,8 @@ Network::SetLinkUp(const std::string& name, bool up)
         Ptr<NetDevice> device = link.devices[i];
         if (up)
         {
-            // If there was no error model, one without loss is set, because ns-3 does not accept a
-            // null pointer.
+            // If the device had no error model before, a model without loss is set, because ns-3
+            // does not accept a null pointer.
             Ptr<Object> old = link.errorModels[i];
             device->SetAttribute("ReceiveErrorModel",
                                  PointerValue(old ? old : Ptr<Object>(LossOf(0))));

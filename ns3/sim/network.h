@@ -25,26 +25,28 @@ struct NetworkLink
 {
     const viaduct::scenario::LinkSettings* settings; //!< the link's settings
     Ptr<Channel> channel;                            //!< the channel
-    std::vector<Ptr<NetDevice>> devices;             //!< same order as settings->nodes
-    std::vector<Ptr<Object>> errorModels; //!< receivers' error models, which take the link down
+    /** The nodes' devices on the link, in the order of settings->nodes. */
+    std::vector<Ptr<NetDevice>> devices;
+    /** While the link is down: the devices' receive error models to restore. */
+    std::vector<Ptr<Object>> errorModels;
 };
 
-/** A scenario built from ns-3's nodes, devices, addresses and routing protocols.
+/** The ns-3 network that is built from a scenario: nodes, devices, addresses and routing protocols.
  *
  * In mode simulate links with a SPEC are PathChannels, the other links ns-3's point-to-point or
- * CSMA channels. In the real modes all are plain wires and the SPECs are passed to the lab
+ * CSMA channels. In the real modes all links are plain wires, and the SPECs are passed to the lab
  * (LabHelper::SetSpec()).
  */
 class Network
 {
   public:
     /**
-     * @param scenario must outlive this object
+     * @param scenario the scenario; must outlive this object
      * @param plain mode simulate: the links that are ns-3's own channels; must outlive this object
-     * @param host in a lab on several machines, the host whose nodes are built; nodes of other
-     * hosts are bare nodes and devices, so that all machines have the same numbers and MAC
-     * addresses
-     * @throw viaduct::UsageError naming the feature that ns-3 does not have
+     * @param machine in a lab on several machines, the machine whose nodes are built; nodes of
+     * other machines are bare nodes and devices, so that node numbers and MAC addresses are the
+     * same on all machines; empty: all nodes are built
+     * @throw viaduct::UsageError naming a feature of the scenario that ns-3 does not have
      */
     Network(const viaduct::scenario::Scenario& scenario,
             const std::set<std::string>& plain,
@@ -56,12 +58,12 @@ class Network
         return m_nodes;
     }
 
-    /** @return the nodes that are on this host */
+    /** @return the nodes that are on this machine */
     NodeContainer GetNodesHere() const;
 
     /**
      * @param name a node's name
-     * @return whether it is on this host
+     * @return whether the node is on this machine
      */
     bool IsLocal(const std::string& name) const;
 
@@ -87,19 +89,19 @@ class Network
     const NetworkLink& GetLink(const std::string& name) const;
     /** Returns the SPEC of a node's transmissions on a link.
      * @param link the link
-     * @param end the position of the node in it
+     * @param end the position of the node among the link's nodes
      * @return the SPEC
      */
     static const viaduct::path::Spec& SpecOf(const viaduct::scenario::LinkSettings& link,
                                              size_t end);
     /** Mode simulate: unplugs or plugs in a link.
      * @param name the link's name
-     * @param up false: all frames are lost
+     * @param up whether the link carries frames; if not, all frames are lost
      */
     void SetLinkUp(const std::string& name, bool up);
     /** Returns the state of a link in mode simulate.
      * @param name a link's name
-     * @return whether it is plugged in
+     * @return whether the link is plugged in
      */
     bool IsLinkUp(const std::string& name) const
     {
@@ -108,7 +110,8 @@ class Network
 
     /** Mode simulate: changes the SPECs of a link, which must not be one of ns-3's own channels.
      * @param name the link's name
-     * @param up the SPEC of the first node's transmissions; on a shared link, of all
+     * @param up the SPEC of the first node's transmissions; on a shared link, of all nodes'
+     * transmissions
      * @param down the SPEC of the second node's transmissions
      */
     void SetSpecs(const std::string& name,
@@ -125,13 +128,14 @@ class Network
     void CheckPhysical(const viaduct::scenario::NodeSettings& settings) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
-    const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
-    bool m_simulate;                               //!< mode simulate
-    std::string m_host;                            //!< this host; empty: the only host
-    NodeContainer m_nodes;                         //!< all nodes
-    std::map<std::string, Ptr<Node>> m_byName;     //!< all nodes
-    std::vector<NetworkLink> m_links;              //!< all links
-    std::set<std::string> m_down;                  //!< unplugged links
+    /** Mode simulate: names of the links that are ns-3's own channels. */
+    const std::set<std::string>& m_plain;
+    bool m_simulate;       //!< whether the scenario's mode is simulate
+    std::string m_host;    //!< the name of this machine; empty: the scenario runs on one machine
+    NodeContainer m_nodes; //!< all nodes, in the scenario's order
+    std::map<std::string, Ptr<Node>> m_byName; //!< all nodes, by name
+    std::vector<NetworkLink> m_links;          //!< all links, in the scenario's order
+    std::set<std::string> m_down;              //!< names of the unplugged links
 };
 
 } // namespace ns3::sim

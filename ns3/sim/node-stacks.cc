@@ -58,14 +58,15 @@ HasIpv6(const Scenario& scenario)
            });
 }
 
-/** A routing helper that returns existing protocols, because the stack helpers require a helper. */
+/** A routing helper that returns existing routing protocols: the stack helpers accept only a
+ * helper. */
 template <class Helper, class Protocol>
 class GivenRouting : public Helper
 {
   public:
     /**
      * @param node a node
-     * @param protocol the protocol that Create() returns for it
+     * @param protocol the protocol that Create() returns for the node
      */
     void Add(Ptr<Node> node, Ptr<Protocol> protocol)
     {
@@ -87,8 +88,8 @@ class GivenRouting : public Helper
 };
 
 /**
- * The nodes that have the same kernel version, or none, as their stack, and their routing
- * protocols.
+ * The nodes that have the same kernel version as their stack, or those with ns-3's own stack, and
+ * the nodes' routing protocols.
  */
 struct StackGroup
 {
@@ -107,7 +108,8 @@ InstallKernel(const StackGroup& group, const std::string& version, const Scenari
         stack.SetAttribute("Memory", UintegerValue(*scenario.kernel_memory));
     }
     stack.SetAttribute("Kernel", StringValue(version));
-    // Programs may belong to other users than the simulator's: see docs/security.md.
+    // Programs may run as other users than the simulator does, so a scenario with programs runs its
+    // guests in processes of their own by default (docs/security.md).
     const GuestPlace place = scenario.guests.value_or(
         scenario.programs.empty() ? GuestPlace::kEmbedded : GuestPlace::kProcess);
     stack.SetAttribute(
@@ -128,7 +130,8 @@ InstallNs3(const StackGroup& group, bool ipv6)
     stack.Install(group.nodes);
 }
 
-/** Adds a node with its routing: static routes, and a router's protocol. */
+/** Adds a node to a group, with its routing: static routing, and on routers the routing protocol.
+ */
 void
 AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactory& protocols)
 {
@@ -139,8 +142,7 @@ AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactor
     if (runsProtocol && protocols.IsTypeIdSet())
     {
         Ptr<Object> protocol = protocols.Create<Object>();
-        // OLSR, RIP, DSDV and AODV look for their node among the objects to which they are
-        // aggregated.
+        // OLSR, RIP, DSDV and AODV find their node among the objects that are aggregated to them.
         node->AggregateObject(protocol);
         if (auto ipv6 = DynamicCast<Ipv6RoutingProtocol>(protocol))
         {
@@ -167,10 +169,12 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
     {
         Ptr<Ipv6L3Protocol> ip = node->GetObject<Ipv6L3Protocol>();
         ip->SetAttribute("IpForward", BooleanValue(!settings.host));
-        // A node answers for its addresses on all links, as kernels and ns-3's IPv4 do (the weak
-        // model of RFC 1122): there is one route to a network, for all of its nodes.
+        // A node accepts packets to any of its addresses on all of its links, as kernels and ns-3's
+        // IPv4 do (the weak end system model of RFC 1122): there is one route to a network, which
+        // must reach all of the network's nodes.
         ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
-        // A lab's kernels detect no duplicates either: each frame of DAD would count as a loss.
+        // Duplicate address detection (DAD) is off, as in a lab's kernels: each frame of DAD would
+        // count as a loss.
         node->GetObject<Icmpv6L4Protocol>()->SetAttribute("DAD", BooleanValue(false));
     }
     if (const auto kernel = node->GetObject<KernelNode>())
@@ -215,7 +219,7 @@ ProtocolFactory(const Scenario& scenario)
 {
     if (viaduct::scenario::FrameNodesOf(scenario))
     {
-        return {}; // the nodes' protocol, if any, is below IP
+        return {}; // nodes that forward frames have no routing protocol above IP
     }
     const viaduct::scenario::Routing& routing = scenario.routing;
     const bool isNone = routing.protocol == viaduct::scenario::kNoProtocol;
@@ -239,7 +243,8 @@ InstallStacks(const Scenario& scenario, const Network& network)
     const NodeContainer& nodes = network.GetNodes();
     const ObjectFactory protocols = ProtocolFactory(scenario);
     const bool ipv6 = HasIpv6(scenario);
-    std::map<std::optional<std::string>, StackGroup> groups; // key: the kernel's version
+    // The nodes by the kernel's version; none: ns-3's own stack.
+    std::map<std::optional<std::string>, StackGroup> groups;
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& settings = scenario.nodes[i];

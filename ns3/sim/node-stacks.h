@@ -18,24 +18,26 @@ namespace ns3::sim
 {
 
 /**
- * Gives every node of this host its IP stack, ns-3's or a real kernel's, and its routing protocols.
+ * Installs the IP stack, ns-3's or a real kernel's, and the routing protocols of every node on this
+ * machine.
  * @param scenario the scenario
- * @param network its nodes
+ * @param network the scenario's nodes
  * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
  * @param scenario a scenario in mode simulate
- * @return a sentence for the results, for each node that has kernel settings (`sysctls`) that
- * ns-3's own stack does not have
+ * @return sentences for the results, one for each node whose kernel settings (`sysctls`) are
+ * ignored because ns-3's own stack does not have them
  */
 std::vector<std::string> IgnoredSettings(const viaduct::scenario::Scenario& scenario);
 
 /**
  * @param scenario a scenario
- * @return the factory of the routers' protocol; without a type if there is none on IP's layer
- * @throw viaduct::UsageError naming the type or attribute that does not exist
+ * @return the factory of the routers' protocol; a factory without a type if the scenario has no
+ * protocol that routes IP packets
+ * @throw viaduct::UsageError naming a type or attribute that does not exist
  */
 ObjectFactory ProtocolFactory(const viaduct::scenario::Scenario& scenario);
 

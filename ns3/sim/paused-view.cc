@@ -34,7 +34,8 @@ using viaduct::result::PausedState;
 namespace
 {
 
-/** @return the interface's name in the node: the kernel's, or as in a lab, by the order of devices
+/** @return the interface name of a device in its node: the kernel's name, or for ns-3's stack
+ * `ethN` as in a lab, N in the order of devices
  */
 std::string
 InterfaceOf(Ptr<NetDevice> device)
@@ -63,7 +64,8 @@ EndsOf(const NetworkLink& link)
     return ends;
 }
 
-/** Adds the packets that wait in the queues of ns-3 between the IP layer and the channel. */
+/** Adds, to an interface's counters, the packets that wait in the queues of ns-3 between the IP
+ * layer and the channel, and the packets that these queues have dropped. */
 void
 AddQueues(Ptr<NetDevice> device, PausedInterface& interface)
 {
@@ -86,7 +88,7 @@ AddQueues(Ptr<NetDevice> device, PausedInterface& interface)
     }
 }
 
-/** Adds the routes of one family, as `ip route` prints them. */
+/** Adds the lines of a node's routes of one IP version, similar to those of `ip route`. */
 template <class Family>
 void
 AddRoutes(Ptr<Node> node, std::vector<std::string>& routes)
@@ -111,7 +113,7 @@ AddRoutes(Ptr<Node> node, std::vector<std::string>& routes)
     }
 }
 
-/** @return whether asking the node's protocols for a route sends packets */
+/** @return whether a request for a route makes the node's routing protocols send packets */
 bool
 FindsRoutes(Ptr<Node> node)
 {

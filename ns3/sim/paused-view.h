@@ -28,11 +28,10 @@ class PausedView
 {
   public:
     /**
-     * @param scenario the scenario of the run; must outlive this object, as the other arguments
-     * must
-     * @param network its nodes
-     * @param reachability asks for the nodes' routes; null: the nodes are RBridges
-     * @param traffic takes links down
+     * @param scenario the scenario of the run; all arguments must outlive this object
+     * @param network the scenario's nodes
+     * @param reachability reads the nodes' next hops; null: the nodes forward frames
+     * @param traffic takes links up and down
      */
     PausedView(const viaduct::scenario::Scenario& scenario,
                const Network& network,
@@ -41,11 +40,12 @@ class PausedView
 
     /** @return the names of all nodes */
     std::vector<std::string> GetNodes() const;
-    /** @return all links, with the names of the interfaces at their ends */
+    /** @return all links, each with the names of its nodes and of their interfaces */
     std::vector<viaduct::guest::PausedLink> GetLinks() const;
 
-    /** Answers a client: {"to": NODE} with a PausedState, which has its `next` if NODE is not
-     * empty; {"link": NAME, "up": BOOLEAN} after taking a link down or up, as an event does.
+    /** Answers a client's request. The answer to {"to": NODE} is a PausedState, in which `next` is
+     * the next hop of each node to NODE, unless NODE is empty. For {"link": NAME, "up": BOOLEAN} a
+     * link is taken down or up, as an event of the scenario does; the answer is empty.
      * @param request the request
      * @return the answer
      * @throw viaduct::UsageError naming an object that does not exist
@@ -60,8 +60,9 @@ class PausedView
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario of the run
     const Network& m_network;                      //!< the scenario's nodes
-    const Reachability* m_reachability;            //!< null: the nodes are RBridges
-    SimulatedTraffic& m_traffic;                   //!< takes links down
+    /** Reads the nodes' next hops; null: the nodes forward frames. */
+    const Reachability* m_reachability;
+    SimulatedTraffic& m_traffic; //!< takes links up and down
 };
 
 } // namespace ns3::sim

@@ -45,7 +45,7 @@ PlaceOf(const viaduct::scenario::Waypoint& point)
     return Vector(point.x, point.y, point.z);
 }
 
-/** The places of a Wi-Fi link's nodes that have no waypoints. */
+/** Computes the initial places of the nodes, in the layout of the scenario's mobility. */
 class Layout
 {
   public:
@@ -74,15 +74,16 @@ class Layout
 
   private:
     const Mobility& m_mobility;          //!< the scenario's mobility
-    std::size_t m_columns;               //!< columns of a grid
+    std::size_t m_columns;               //!< number of columns of the grid
     Ptr<UniformRandomVariable> m_random; //!< random coordinates
-    std::size_t m_next = 0;              //!< number of the next node
+    std::size_t m_next = 0;              //!< number of nodes placed so far
 };
 
-/** @return the attributes that keep a model that needs an area inside of it
+/** @return the attributes by which a mobility model stays inside an area; empty: the model needs no
+ * area
  * @param model the model's TypeId name
- * @param width m
- * @param height m
+ * @param width the area's width, m
+ * @param height the area's height, m
  */
 std::map<std::string, std::string>
 AttributesOfArea(const std::string& model, const std::string& width, const std::string& height)
@@ -106,7 +107,8 @@ MissingArea(const Mobility& mobility)
                       " moves in one; for example: area: [500, 300]");
 }
 
-/** @return the attributes of the scenario's model; a user's attribute has priority */
+/** @return the attributes of the scenario's mobility model; an attribute set by the user has
+ * priority over an attribute of the area */
 std::map<std::string, std::string>
 AttributesOf(const Mobility& mobility)
 {
@@ -126,8 +128,8 @@ AttributesOf(const Mobility& mobility)
     return attributes;
 }
 
-/** @return the allocator of a random waypoint model's destinations. No text can specify it: ns-3
- * does not read an object with objects in it
+/** @return the allocator of a random waypoint model's destinations. An object is needed, because
+ * ns-3 cannot parse the text of an allocator that contains other objects
  */
 Ptr<PositionAllocator>
 DestinationsOf(const Mobility& mobility)
@@ -147,11 +149,11 @@ DestinationsOf(const Mobility& mobility)
     return allocator;
 }
 
-/** Checks a node's place, because ns-3's models end the process if a node begins outside of their
- * bounds.
- * @param model the node's model
- * @param place its first place
- * @return whether the place is inside the bounds
+/** Checks a node's place, because ns-3's mobility models end the process if a node begins outside
+ * the model's bounds.
+ * @param model the node's mobility model
+ * @param place the node's first place
+ * @return whether the place is inside the model's bounds, or the model has none
  */
 bool
 IsInBounds(const MobilityModel& model, const Vector& place)
@@ -170,7 +172,7 @@ IsInBounds(const MobilityModel& model, const Vector& place)
     return !model.GetAttributeFailSafe("Bounds", box) || box.Get().IsInside(place);
 }
 
-/** Creates the models of the nodes that have no waypoints. */
+/** Creates the mobility models of the nodes that have no waypoints. */
 class Placement
 {
   public:
@@ -216,7 +218,7 @@ class Placement
     }
 
   private:
-    ObjectFactory m_factory; //!< makes models
+    ObjectFactory m_factory; //!< creates the mobility models
 };
 
 } // namespace
@@ -241,7 +243,8 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
         {
             continue;
         }
-        const Vector place = layout.Next(); // moving nodes use up a place, too
+        // Nodes with waypoints take a place of the layout, too, and do not use it.
+        const Vector place = layout.Next();
         if (node.waypoints.empty())
         {
             nodes.Get(i)->AggregateObject(placement.At(place, node.name));
@@ -280,7 +283,7 @@ MoveAlongWaypoints(const Scenario& scenario, const NodeContainer& nodes)
         for (std::size_t at = 0; at < points.size() && points.size() > 1; at++)
         {
             const Vector place = PlaceOf(points[at]);
-            Vector velocity; // the node stays after the last waypoint
+            Vector velocity; // zero: the node stays at the last waypoint
             if (at + 1 < points.size())
             {
                 const Vector way = PlaceOf(points[at + 1]) - place;

@@ -16,31 +16,32 @@
 namespace ns3::sim
 {
 
-/** Puts the nodes that have a place where the scenario places them, and lets the nodes move that a
- * model moves.
+/** Places the nodes that have a place as the scenario specifies, and starts the models that move
+ * nodes.
  * @param scenario the nodes and links
- * @param nodes its nodes, in its order
+ * @param nodes the scenario's nodes, in the scenario's order
  * @throw viaduct::UsageError naming a model or attribute that ns-3 does not have, or a place
- * outside of the model's area
+ * outside the area of its node's mobility model
  */
 void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 
-/** Moves the nodes with waypoints along them, at times that count from this call.
+/** Schedules the motion of the nodes that have waypoints along their waypoints, whose times count
+ * from this call.
  * @param scenario the waypoints
- * @param nodes its nodes, in its order, which PlaceNodes() has placed
+ * @param nodes the scenario's nodes in the scenario's order, which PlaceNodes() has placed
  */
 void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 
 /** @param scenario the nodes
- * @param nodes its nodes, in its order
- * @return the present places of nodes that have one, by name: x, y, z in m
+ * @param nodes the scenario's nodes, in the scenario's order
+ * @return the present places of the nodes that have a place, by the node's name: x, y, z in m
  */
 std::map<std::string, std::vector<double>> PlacesOf(const viaduct::scenario::Scenario& scenario,
                                                     const NodeContainer& nodes);
 
 /** @param one a node that has a place
- * @param other another such node
- * @return the present distance between them, m
+ * @param other another node that has a place
+ * @return the present distance between the two nodes, m
  */
 double DistanceBetween(Ptr<Node> one, Ptr<Node> other);
 

@@ -20,18 +20,19 @@ namespace ns3::sim
 {
 
 /**
- * A program of mode simulate: runs in virtual time on a node whose stack is a real kernel.
+ * A program of mode simulate, which runs in virtual time on a node whose stack is a real kernel.
  */
 class SimulatedProgram
 {
   public:
-    /** Called with each line that the program writes, without its newline. */
+    /** The function that is called with each line that the program writes, without the newline. */
     using LineHandler = std::function<void(const std::string& line)>;
 
-    /** Creates the application; it starts `settings.start` after this call.
+    /** Creates the application that runs the program; it starts when the time `settings.start` has
+     * passed after this call.
      * @param settings the program's settings; must outlive this object
-     * @param node the node to run on
-     * @param line called with each line of its output
+     * @param node the node on which the program runs
+     * @param line called with each line of the program's output
      * @param passed called when HasPassed() or HasEnded() may have become true
      */
     SimulatedProgram(const viaduct::scenario::Program& settings,
@@ -46,13 +47,14 @@ class SimulatedProgram
     bool HasPassed() const;
     /** @return whether the program has ended, or could not be started */
     bool HasEnded() const;
-    /** Sends SIGTERM at the end of the run if the program runs. */
+    /** Ends the program at the end of the run: sends SIGTERM to it if it still runs. */
     void End();
     /** @return the program's result with the verdict */
     viaduct::result::ProgramOutcome Outcome() const;
 
   private:
-    static constexpr size_t KEPT = 4 << 20; //!< bytes of each stream that are reported
+    /** Maximum number of bytes of standard output, and of standard error, that are reported. */
+    static constexpr size_t KEPT = 4 << 20;
 
     bool HasStarted() const;
     void StartFailed(const std::string& reason);
@@ -62,14 +64,15 @@ class SimulatedProgram
 
     const viaduct::scenario::Program& m_settings; //!< the program's settings
     Ptr<KernelApplication> m_application;         //!< runs the program
-    LineHandler m_lineHandler;                    //!< takes output lines
-    std::function<void()> m_passed;               //!< called after changes
-    Time m_start;                                 //!< start of the program
-    Time m_exitTime;                              //!< end of the program
-    /// Standard output and standard error, as much as is reported.
+    LineHandler m_lineHandler;                    //!< called with each output line
+    std::function<void()> m_passed; //!< called when HasPassed() or HasEnded() may have changed
+    Time m_start;                   //!< time at which the program starts
+    Time m_exitTime;                //!< time at which the program exited
+    /// The parts of standard output and standard error that are reported: at most KEPT bytes of
+    /// each.
     viaduct::KeptText m_texts[2] = {viaduct::KeptText(KEPT), viaduct::KeptText(KEPT)};
-    std::string m_lines[2];            //!< incomplete lines, by descriptor
-    viaduct::result::ProgramEnd m_end; //!< the end, as far as known
+    std::string m_lines[2]; //!< incomplete last lines of standard output and standard error
+    viaduct::result::ProgramEnd m_end; //!< the end of the program, as far as known
 };
 
 } // namespace ns3::sim

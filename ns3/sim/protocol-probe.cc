@@ -35,7 +35,8 @@ using viaduct::wire::IpAddress;
 const Time ASKED_AT = MilliSeconds(1500);
 const Time WATCHED_FOR = MilliSeconds(500);
 
-/** Installs a protocol, made for each node, before static routing. */
+/** A routing helper that gives each node a new instance of one protocol, with priority over static
+ * routing. */
 template <class Family, class Helper>
 class OneProtocol : public Helper
 {
@@ -60,17 +61,18 @@ class OneProtocol : public Helper
     }
 
   private:
-    ObjectFactory m_protocol; //!< makes the protocol
+    ObjectFactory m_protocol; //!< creates the protocol
 };
 
-/** The behaviour of three nodes in a row. */
+/** The observed behaviour of a simulated line of three nodes. */
 struct Deed
 {
-    uint32_t sent{0};       //!< number of frames
-    bool isDeferred{false}; //!< the answer was the loopback device
+    uint32_t sent{0};       //!< number of frames received by the nodes
+    bool isDeferred{false}; //!< whether the protocol returned a route through the loopback device
 };
 
-/** Simulates the nodes, and asks the first node for a route. */
+/** Simulates the nodes, and asks the first node for a route to the address `nobody`, unless it is
+ * null. */
 template <class Family>
 Deed
 Simulate(const NodeContainer& nodes, const char* nobody)
@@ -78,8 +80,8 @@ Simulate(const NodeContainer& nodes, const char* nobody)
     Deed deed;
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
-        // All frames that arrive are counted, including those of packet sockets, which pass no IP
-        // layer.
+        // All frames that arrive are counted, including frames of packet sockets, which bypass the
+        // IP layer.
         constexpr uint16_t ALL = 0;
         (*node)->RegisterProtocolHandler(
             Node::ProtocolHandler([&deed](auto...) { deed.sent++; }), ALL, nullptr);
@@ -116,8 +118,8 @@ Try(const ObjectFactory& protocol, bool isAsked)
     }
     stack.Install(nodes);
     SimpleNetDeviceHelper links;
-    Ipv4AddressHelper ipv4("198.51.100.0", "255.255.255.252"); // RFC 5737
-    Ipv6AddressHelper ipv6("2001:db8::", 64);                  // RFC 3849
+    Ipv4AddressHelper ipv4("198.51.100.0", "255.255.255.252"); // a documentation network (RFC 5737)
+    Ipv6AddressHelper ipv6("2001:db8::", 64); // the documentation prefix (RFC 3849)
     for (uint32_t i = 1; i < nodes.GetN(); i++)
     {
         const auto devices = links.Install(NodeContainer(nodes.Get(i - 1), nodes.Get(i)));
@@ -130,12 +132,15 @@ Try(const ObjectFactory& protocol, bool isAsked)
     }
     if (isIpv4)
     {
-        return Simulate<ipfamily::V4>(nodes, isAsked ? "192.0.2.1" : nullptr); // RFC 5737
+        // 192.0.2.1 is a documentation address (RFC 5737).
+        return Simulate<ipfamily::V4>(nodes, isAsked ? "192.0.2.1" : nullptr);
     }
-    return Simulate<ipfamily::V6>(nodes, isAsked ? "100::1" : nullptr); // RFC 6666
+    // 100::1 is a discard-only address (RFC 6666).
+    return Simulate<ipfamily::V6>(nodes, isAsked ? "100::1" : nullptr);
 }
 
-/** @return the finding of a separate process; nothing if the process failed */
+/** Executes Try() in a child process.
+ * @return the result; nothing if the process failed */
 std::optional<Deed>
 TryElsewhere(const ObjectFactory& protocol, bool isAsked)
 {
@@ -147,12 +152,14 @@ TryElsewhere(const ObjectFactory& protocol, bool isAsked)
     const pid_t child = fork();
     if (child == 0)
     {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); // the child has this process's descriptors
-        // The output, as of a failed assertion, is not part of this run's.
+        // The child must not outlive this process, because it inherits this process's descriptors.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        // The child's output, such as that of a failed assertion, must not appear in the output of
+        // the run.
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        constexpr unsigned LONGEST = 20; // s
+        constexpr unsigned LONGEST = 20; // s, timeout of the child process
         alarm(LONGEST);
         Deed deed;
         try

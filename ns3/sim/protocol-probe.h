@@ -11,16 +11,17 @@ namespace ns3::sim
 {
 
 /**
- * Determines whether a user's routing protocol looks for a route when it is asked for one, without
- * asking the protocol of a run, where the question would have an effect: a separate process
- * simulates three nodes with it, once with a question and once without, and compares the packets
- * that they send. If a question for an address that no node has makes the protocol send, or it
- * answers by the loopback device, LearnLooksForRoutes() is called. No other result of that process
- * affects this one.
+ * Determines whether a user's routing protocol searches for a route on demand, when it is asked for
+ * a route that it does not have. The protocol instances of the run are not asked, because that
+ * would have an effect on the run: a child process simulates three nodes with the protocol, once
+ * with a request for a route and once without, and the numbers of packets sent are compared. If a
+ * request for an address that no node has makes the protocol send packets, or the protocol returns
+ * a route through the loopback device, LearnLooksForRoutes() is called. The child process has no
+ * other effect on this process.
  *
  * Must be called before the simulator has events, and while the process has one thread.
- * @param protocol makes the protocol, of IPv4 or IPv6; without a type, or of one of ns-3's own,
- * nothing is done
+ * @param protocol the factory of the protocol, for IPv4 or IPv6; the function does nothing if the
+ * factory has no type or the type is one of ns-3's own protocols
  */
 void ProbeProtocol(const ObjectFactory& protocol);
 

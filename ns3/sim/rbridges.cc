@@ -29,8 +29,9 @@ IsHost(const Scenario& scenario, const std::string& name)
     return std::ranges::find(scenario.nodes, name, &NodeSettings::name)->host;
 }
 
-/** Makes the devices of a node ports, in the order of the links. Links between RBridges only have
- * no terminals, whose frames would only cost time there.
+/** Adds the devices of a node to its RBridge as ports, in the order of the links. On links that
+ * connect only RBridges, the port does not serve terminals, because without terminals the frames
+ * for terminals would only cost time.
  */
 void
 AddPorts(const Scenario& scenario, const Network& network, Ptr<RBridge> rbridge, Ptr<Node> node)
@@ -51,7 +52,7 @@ AddPorts(const Scenario& scenario, const Network& network, Ptr<RBridge> rbridge,
     }
 }
 
-/** @return whether another RBridge may be on the link */
+/** @return whether more than one RBridge may be on the link */
 bool
 ConnectsRBridges(const Scenario& scenario, const LinkSettings& link)
 {

@@ -20,48 +20,53 @@
 namespace ns3::sim
 {
 
-/** Increases the MTU of devices of RBridges for encapsulated frames, on links that carry these.
+/** Increases the MTU of the devices of RBridges for encapsulated frames, on links that may carry
+ * encapsulated frames.
  * @param scenario a scenario with RBridges
- * @param link one of its links, with its devices
+ * @param link one of the scenario's links, with its devices
  */
 void SetMtus(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Makes RBridges of the nodes that are not hosts.
+/** Installs an RBridge on each node that is not a host.
  * @param scenario a scenario with RBridges
- * @param network its nodes and links
+ * @param network the scenario's nodes and links
  * @throw viaduct::UsageError naming the attributes that do not exist
  */
 void InstallRBridges(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Adds the frames that RBridges have dropped, except frames that another RBridge of the link
- * takes.
+/** Adds the numbers of frames that RBridges have dropped to a report, except frames that another
+ * RBridge on the link forwards.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge"
  */
 void DescribeRBridges(const Network& network, viaduct::result::SimulatorReport& report);
 
-/** Follows frames from RBridge to RBridge, by their tables. A host counts as at its RBridge. */
+/** Computes which nodes reach each other, by following the RBridges' forwarding tables from RBridge
+ * to RBridge. A host reaches the same nodes as the RBridge that serves it. */
 class RBridgeReachability : public FrameReachability
 {
   public:
     /**
      * @param scenario a scenario with RBridges
-     * @param network its nodes; must outlive this object
+     * @param network the scenario's nodes; must outlive this object
      */
     RBridgeReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
     viaduct::result::Convergence Check() const override;
 
   private:
-    /** @return the RBridge that serves a node, or the RBridge that the node is; null: none serves
-     * it yet */
+    /** @return the RBridge of a node, or the RBridge that serves a host; null: no RBridge serves
+     * the host yet */
     Ptr<RBridge> ServerOf(size_t node) const;
     bool Reaches(Ptr<RBridge> from, Ptr<RBridge> to) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const Network& m_network;                      //!< the nodes
-    std::map<Mac48Address, Ptr<RBridge>> m_byPort; //!< key: a port's address
+    /** The RBridges, by the MAC address of each of their ports. */
+    std::map<Mac48Address, Ptr<RBridge>> m_byPort;
     std::map<std::string, std::vector<std::pair<Ptr<RBridge>, size_t>>>
-        m_servers; //!< key: a host; value: RBridges that could serve it, and their ports
+        /** The RBridges on each node's links, which may serve the node, and their ports; key: the
+         * node's name. */
+        m_servers;
 };
 
 } // namespace ns3::sim

@@ -53,7 +53,8 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
         }
         for (size_t i = 0; i < names.size(); i++)
         {
-            // Looked up now, because the devices may be replaced later, while the interfaces stay.
+            // The links of the IP interfaces are recorded now, because devices may be replaced
+            // later, whereas interfaces keep their numbers.
             const uint32_t node = numbers[names[i]];
             Ptr<Node> object = network.GetNodes().Get(node);
             const auto enter = [&](auto ip, auto& links) {
@@ -150,7 +151,8 @@ template <class Family>
 std::optional<Reachability::Said>
 Reachability::HopOf(uint32_t node, const IpAddress& destination) const
 {
-    // The question contains a packet, which is never sent, because DSDV needs one.
+    // The request for a route contains a packet, because DSDV requires one; the packet is never
+    // sent.
     const auto ip = m_network.GetNodes().Get(node)->GetObject<typename Family::Layer>();
     if (!ip)
     {
@@ -161,7 +163,7 @@ Reachability::HopOf(uint32_t node, const IpAddress& destination) const
         return Said{
             ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())};
     }
-    // The first protocol that has a route decides, as in list routing.
+    // The route of the first protocol that has one is returned, as in list routing.
     Said said;
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
@@ -266,12 +268,13 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
         }
         return -1;
     }
-    // A link-local next hop (RIPng) is the neighbour whose interface has the address.
+    // The hop may be a link-local address (RIPng): the neighbour is the node whose interface on the
+    // link has the address.
     const NetworkLink& object = m_network.GetLinks()[link];
     for (size_t i = 0; hop.family == Family::kIpv6 && i < object.devices.size(); i++)
     {
-        // A device of another host has no IP layer, but has the address that follows from its MAC
-        // address.
+        // A device of a node on another machine has no IP layer here; its link-local address
+        // follows from its MAC address.
         Ptr<NetDevice> device = object.devices[i];
         const auto node = static_cast<int32_t>(device->GetNode()->GetId());
         if (!m_here[node] &&
@@ -323,7 +326,7 @@ Reachability::IsTentative(uint32_t node) const
     Ptr<Ipv6> ip = m_network.GetNodes().Get(node)->GetObject<Ipv6>();
     const auto icmp = m_network.GetNodes().Get(node)->GetObject<Icmpv6L4Protocol>();
     const bool detects = icmp && icmp->IsAlwaysDad();
-    for (uint32_t i = 1; detects && i < ip->GetNInterfaces(); i++) // 0 is loopback
+    for (uint32_t i = 1; detects && i < ip->GetNInterfaces(); i++) // interface 0 is loopback
     {
         for (uint32_t j = 0; j < ip->GetNAddresses(i); j++)
         {
@@ -345,8 +348,9 @@ Reachability::NextHops(uint32_t to) const
     std::vector<int32_t> next(n);
     for (uint32_t node = 0; node < n; node++)
     {
-        // An address under duplicate address detection does not answer. Programs may use IPv6
-        // addresses where flows go to IPv4 ones.
+        // A node answers no packets to an address under duplicate address detection. A node with
+        // such an IPv6 address counts as unreachable even if flows use IPv4, because programs may
+        // use IPv6.
         const bool asleep = IsTentative(node) || IsTentative(to);
         next[node] = node == to || !m_here[node] ? static_cast<int32_t>(node)
                      : asleep                    ? -1
@@ -376,7 +380,8 @@ Reachability::Check() const
     const auto n = static_cast<int32_t>(m_names.size());
     for (int32_t to = 0; to < n; to++)
     {
-        // Every node is asked once per destination; then the answers are followed.
+        // Every node is asked for its next hop to the destination once; then the next hops are
+        // followed from each node.
         const std::vector<int32_t> next = NextHops(to);
         for (int32_t from = 0; from < n; from++)
         {
@@ -441,7 +446,7 @@ Reachability::AskFor(uint32_t from, uint32_t to) const
         }
         at = answered;
     }
-    return FlowRoutes::WAITING; // a loop
+    return FlowRoutes::WAITING; // the routes form a loop
 }
 
 template <class Family>

@@ -29,34 +29,36 @@ namespace ns3::sim
 
 /**
  * Follows the routes of the nodes' protocols, hop by hop, to determine whether every node can reach
- * every other node. ns-3's own protocols are asked, which has no effect on them; users' protocols
- * are not asked, because that may make them send: their tables are read.
+ * every other node. ns-3's own protocols are asked for a route (RouteOutput()), which has no effect
+ * on them. Users' protocols are not asked, because a request may make them send packets: their
+ * route tables are read.
  */
 class Reachability
 {
   public:
     /**
      * @param scenario the scenario
-     * @param network the network built from it; must outlive this object
+     * @param network the network built from the scenario; must outlive this object
      */
     Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
     /**
-     * @return the reachability by the protocols' present tables, from this host's nodes to the
-     * destination or to the first node of another host
+     * @return the pairs of nodes that reach each other by the protocols' present routes, which are
+     * followed from this machine's nodes to the destination or to the first node on another machine
      */
     viaduct::result::Convergence Check() const;
 
-    /** The answer of a node's protocols about a destination. */
+    /** The next hop to a destination by a node's protocols. */
     struct Said
     {
-        ipfamily::NextHop hop;  //!< the next hop
-        bool isByPacket{false}; //!< a user's protocol was asked first; packets without a route go
-                                //!< up to it
+        ipfamily::NextHop hop; //!< the next hop; without an interface: no route
+        /** Whether a user's protocol precedes the route's protocol, so that packets without a route
+         * are passed up to the user's protocol. */
+        bool isByPacket{false};
     };
     /**
      * @param node a node's number
-     * @param destination a destination
-     * @return the protocols' answer; nothing if a user's protocol has no table that can be read
+     * @param destination the destination of packets
+     * @return the protocols' next hop; nothing if a user's protocol has no table that can be read
      */
     std::optional<Said> WhatProtocolsSay(uint32_t node,
                                          const viaduct::wire::IpAddress& destination) const;
@@ -66,28 +68,29 @@ class Reachability
     {
         WAITING,   //!< some routes are missing
         FOUND,     //!< all routes exist
-        ON_DEMAND, //!< a protocol looks for them when it is given a packet
+        ON_DEMAND, //!< a protocol searches for routes when it has a packet to send
     };
     /**
-     * Asks users' protocols for the routes that the flows will take, each by a packet at the node
-     * where the flow's packet would be. A table that contradicts the answer is ignored after that.
-     * The first protocol that looks for a route ends the questions.
-     * @return the state of the routes; FOUND also without any flow
+     * Asks users' protocols for the routes of the flows: passes a packet to the protocol of each
+     * node on a flow's path. If a protocol's answer contradicts its table, the table is ignored
+     * from then on. The method returns at the first protocol that searches for a route on demand.
+     * @return the state of the routes; FOUND if there is no flow
      */
     FlowRoutes AskForFlows() const;
-    /** @return whether users' protocols, if there are any, confirm the routes of all flows */
+    /** @return whether users' protocols confirm the routes of all flows; true if no node has a
+     * user's protocol */
     bool HaveFlowsRoutes() const
     {
         return m_tables.empty() || AskForFlows() == FlowRoutes::FOUND;
     }
 
-    /** Ignores the tables of a node's protocols, if they are users' protocols, after this call.
+    /** Makes all later calls ignore the route tables of the users' protocols of a node.
      * @param node a node's number
      */
     void Distrust(uint32_t node) const;
 
-    /** @return the number of pairs of nodes between which the flows need routes, each direction
-     * counted */
+    /** @return the number of ordered pairs of nodes between which the flows need routes; both
+     * directions of a flow are counted */
     uint32_t CountFlowPairs() const
     {
         return static_cast<uint32_t>(m_flows.size());
@@ -95,7 +98,8 @@ class Reachability
 
     /** @return whether an address of any node is under duplicate address detection */
     bool IsSomeTentative() const;
-    /** @return whether any node has a user's protocol */
+    /** @return whether any node has a user's protocol, that is, a protocol with
+     * RouteFinding::UNKNOWN */
     bool HasUnknown() const;
     /** @return whether the last Check() could not read the routes of some node */
     bool IsUndecided() const
@@ -103,41 +107,42 @@ class Reachability
         return m_undecided;
     }
 
-    /** The ends of the paths of packets from a node of this host, by the present tables: by the
-     * destination's number, the destination, or the node of another host to which they are passed
-     * on, or -1. */
+    /** The ends of the paths of packets from nodes on this machine, by the present routes. The key
+     * is the first node's name. The index in the vector is the destination's number. The value is
+     * the destination's number, the number of the first node on another machine to which the
+     * packets are passed, or -1 if the packets are lost. */
     using Passages = std::map<std::string, std::vector<int32_t>>;
     /**
-     * @param all from all nodes of this host; else from nodes on a link between machines, where
-     * packets from other hosts arrive
-     * @return the passages
+     * @param all true: from all nodes of this machine; false: from nodes on a link between
+     * machines, where packets from other machines arrive
+     * @return the ends of the paths of packets from these nodes
      */
     Passages LookAtPassages(bool all) const;
 
     /**
      * @param to a node's name
-     * @return the neighbour to which each other node sends packets for it now, by the node; empty:
-     * that node has no route
+     * @return the name of the neighbour to which each other node now sends packets for `to`, by the
+     * node's name; an empty name: the node has no route
      */
     std::map<std::string, std::string> NextTo(const std::string& to) const;
-    /** @return the present next hops of all nodes of this host; its time is not set */
+    /** @return the present next hops of all nodes of this machine; the sample's time is not set */
     viaduct::result::RouteSample Sample() const;
 
   private:
-    /** An interface of a node on a link. */
-    using Place = std::pair<uint32_t, uint32_t>; // node, link
+    /** An attachment of a node to a link, as the node's number and the link's number. */
+    using Place = std::pair<uint32_t, uint32_t>;
 
     static constexpr int32_t NONE = -1;      //!< no route
-    static constexpr int32_t UNDECIDED = -2; //!< a user's protocol may have one
+    static constexpr int32_t UNDECIDED = -2; //!< no known route, but a user's protocol may have one
 
     /** The routes of a user's protocol, as far as they can be read. */
     struct Table
     {
         std::shared_ptr<RouteReader> reader;                      //!< reads the routes
-        std::map<viaduct::wire::IpPrefix, RouteCandidate> routes; //!< at the last read
-        bool isComplete{false};                                   //!< the last read got all routes
+        std::map<viaduct::wire::IpPrefix, RouteCandidate> routes; //!< the routes at the last read
+        bool isComplete{false}; //!< whether the last read returned all routes
 
-        /** @return the route to a destination; null: there is none */
+        /** @return the route to a destination; null: the table has none */
         const RouteCandidate* Find(const viaduct::wire::IpAddress& destination) const;
     };
 
@@ -154,13 +159,13 @@ class Reachability
                         const ipfamily::NextHop& hop,
                         const viaduct::wire::IpAddress& destination) const;
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
-    /** Determines whether two nodes on a Wi-Fi channel fail to reach each other although they are
-     * on one network.
-     * @param node a node
-     * @param neighbour a node to which it would send directly, on this link
+    /** Determines whether two nodes on a Wi-Fi link cannot exchange packets although they are on
+     * one network.
+     * @param node a node's number
+     * @param neighbour the number of a node to which `node` would send directly, on the link
      * @param number the link's number
-     * @return whether the protocol has no route between them, they are out of range, or one has no
-     * access point
+     * @return whether the protocol has no route between the two nodes, they are out of range, or
+     * one of them is not associated with an access point
      */
     bool IsOutOfTouch(uint32_t node, uint32_t neighbour, uint32_t number) const;
     std::vector<int32_t> NextHops(uint32_t to) const;
@@ -168,24 +173,30 @@ class Reachability
     int32_t Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
-    const Network& m_network;                        //!< the nodes
-    viaduct::scenario::AwaitedRoutes m_awaited;      //!< pairs whose routes are awaited
-    std::set<std::pair<uint32_t, uint32_t>> m_flows; //!< from, to; both ways
-    mutable std::map<Ptr<Object>, Table> m_tables;   //!< tables of users' protocols
-    mutable Time m_read{-1};                         //!< time of the last read of m_tables
-    mutable bool m_undecided{false};                 //!< result of IsUndecided()
-    std::vector<std::string> m_names;                //!< node names, by number
-    bool m_sensing = false;                          //!< the protocol has routes to neighbours, too
-    std::vector<bool> m_hosts;                       //!< nodes that run no protocol
-    std::vector<bool> m_here;                        //!< nodes on this host
-    std::vector<viaduct::wire::IpAddress> m_destinations; //!< the nodes' main addresses
+    const Network& m_network; //!< the nodes
+    /** The pairs of nodes between which routes are awaited. */
+    viaduct::scenario::AwaitedRoutes m_awaited;
+    /** The pairs of nodes (from, to) of the flows, in both directions. */
+    std::set<std::pair<uint32_t, uint32_t>> m_flows;
+    /** The route tables of users' protocols, by the protocol. */
+    mutable std::map<Ptr<Object>, Table> m_tables;
+    mutable Time m_read{-1};          //!< time of the last read of m_tables
+    mutable bool m_undecided{false};  //!< result of IsUndecided()
+    std::vector<std::string> m_names; //!< node names, by number
+    bool m_sensing = false;    //!< whether the routing protocol has routes to neighbours, too
+    std::vector<bool> m_hosts; //!< whether the node is a host, by number
+    std::vector<bool> m_here;  //!< whether the node is on this machine, by number
+    std::vector<viaduct::wire::IpAddress> m_destinations; //!< the nodes' main addresses, by number
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
-        m_owners; //!< the nodes and links that have an address
-    std::vector<std::map<uint32_t, uint32_t>> m_links4; //!< IPv4 interface to link
-    std::vector<std::map<uint32_t, uint32_t>> m_links6; //!< IPv6 interface to link
+        m_owners; //!< the nodes that have an address, each with the link of the address
+    /** Each node's IPv4 interfaces, with the numbers of their links. */
+    std::vector<std::map<uint32_t, uint32_t>> m_links4;
+    /** Each node's IPv6 interfaces, with the numbers of their links. */
+    std::vector<std::map<uint32_t, uint32_t>> m_links6;
 };
 
-/** @return whether any node has a protocol that looks for routes when packets need them
+/** @return whether any node has a protocol that searches for routes on demand, when packets need
+ * them
  * @param network the nodes
  */
 bool FindRoutesOnDemand(const Network& network);

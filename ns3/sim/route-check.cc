@@ -29,8 +29,8 @@ using viaduct::wire::IpAddress;
 namespace
 {
 
-const Time INTERVAL = MilliSeconds(20); // minimum, between two comparisons
-const Time LASTING = Seconds(3);        // minimum, for a reported difference
+const Time INTERVAL = MilliSeconds(20); // minimum time between two comparisons
+const Time LASTING = Seconds(3);        // minimum duration of a difference that is reported
 
 std::string
 TextOf(const NextHop& hop)
@@ -54,7 +54,8 @@ TextOf(const std::vector<NextHop>& hops)
     return text.empty() ? "nowhere" : text;
 }
 
-/** Removes a gateway that is the destination itself, because this means the same as no gateway. */
+/** Removes a gateway that is the destination itself, because such a gateway means the same as no
+ * gateway. */
 NextHop
 Normalize(NextHop hop, const IpAddress& destination)
 {
@@ -136,7 +137,8 @@ RouteCheck::Compare() const
                 return !reading.isByTable;
             }))
         {
-            m_reachability.Distrust(node); // packets have shown that its table is wrong
+            // The data plane's packets have shown that the protocol's table is wrong.
+            m_reachability.Distrust(node);
         }
         const auto passages = m_lab.GetBroker()->LookUp(m_names[node], destinations);
         for (std::size_t i = 0; i < passages.size(); i++)
@@ -228,7 +230,7 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
         if (!IsUsable(node, destination, interface) || !device->IsLinkUp() ||
             names == m_interfaces.end() || name == names->second.end())
         {
-            return {}; // down, or not in the lab
+            return {}; // the interface is down, or not in the lab
         }
         expected.push_back(Normalize({said->hop.gateway, name->second}, destination));
     }

@@ -20,20 +20,20 @@ namespace ns3::sim
 {
 
 /**
- * Compares the next hops of packets by the nodes' protocols with the next hops by the tables that
- * really forward the packets, the kernels' or the forwarder's, as a data plane itself reads them.
- * For a lab whose data planes are outside the simulator.
+ * Compares the next hops according to the nodes' routing protocols with the next hops according to
+ * the tables by which the data planes (a kernel or the forwarder) really forward packets. The class
+ * is for a lab whose data planes are outside the simulator.
  *
- * Not compared: nodes whose protocol finds routes on demand, routes that no table shows (of a
- * protocol that decides by packets), routes that a program of the node has made, and routes over
- * interfaces that are down.
+ * The comparison leaves out nodes whose protocol finds routes on demand, routes that no table shows
+ * (of a protocol that decides for each packet), routes that a program on the node has made, and
+ * routes over interfaces that are down.
  */
 class RouteCheck
 {
   public:
     /**
      * @param scenario the scenario
-     * @param network its network; must outlive this object
+     * @param network the scenario's network; must outlive this object
      * @param reachability returns the protocols' routes; must outlive this object
      * @param lab the lab; must outlive this object
      */
@@ -43,18 +43,20 @@ class RouteCheck
                const LabHelper& lab);
 
     /**
-     * Compares now: for each node the routes to all other nodes, or, if these are more than
-     * MAX_ROUTES, the routes to the ends of flows and to some other nodes.
-     * @return a line for each difference
+     * Compares the present routes: for each node the routes to all other nodes, or, if there are
+     * more than MAX_ROUTES routes, those to the ends of flows and to some other nodes.
+     * @return a line of text for each difference
      * @throw viaduct::Error if a data plane cannot be read
      */
     std::vector<std::string> Compare() const;
 
     /**
-     * Compares until there is no difference, or some differences have lasted for 3 s. Comparisons
-     * take at most a fifth of the time: meanwhile the simulator handles no event.
-     * @param then called once, when the events that were made late have been handled, with the
-     * first differences, and a line with the number of the remaining ones
+     * Compares repeatedly until there is no difference, or differences remain after 3 s.
+     * Comparisons take at most a fifth of the time, because the simulator handles no event during a
+     * comparison.
+     * @param then called once, after the events that the last comparison has delayed; its argument
+     * has a line for each of the first differences, and a line with the number of further
+     * differences
      */
     void AwaitAgreement(const std::function<void(const std::vector<std::string>&)>& then) const;
 
@@ -71,15 +73,17 @@ class RouteCheck
                              const viaduct::broker::Passage& passage) const;
     bool IsUsable(uint32_t node, const viaduct::wire::IpAddress& to, uint32_t interface) const;
 
-    const Network& m_network;                          //!< the nodes
-    const Reachability& m_reachability;                //!< the protocols' routes
-    const LabHelper& m_lab;                            //!< the data planes
-    std::vector<std::string> m_names;                  //!< node names, by number
-    std::vector<bool> m_isByPrograms;                  //!< whether programs make the node's routes
-    std::vector<viaduct::wire::IpAddress> m_addresses; //!< main addresses of nodes
-    std::vector<uint32_t> m_destinations;              //!< destinations of compared routes
+    const Network& m_network;           //!< the nodes
+    const Reachability& m_reachability; //!< returns the protocols' routes
+    const LabHelper& m_lab;             //!< the lab with the data planes
+    std::vector<std::string> m_names;   //!< node names, by number
+    /** Whether programs make a node's routes, by the node's number. */
+    std::vector<bool> m_isByPrograms;
+    std::vector<viaduct::wire::IpAddress> m_addresses; //!< main addresses of nodes, by number
+    /** Numbers of the nodes that are the destinations of compared routes. */
+    std::vector<uint32_t> m_destinations;
     std::map<uint32_t, std::map<Ptr<NetDevice>, std::string>>
-        m_interfaces; //!< the kernels' names, by node
+        m_interfaces; //!< interface names in each node's kernel, by device
 };
 
 } // namespace ns3::sim

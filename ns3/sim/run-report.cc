@@ -103,7 +103,8 @@ AddFdDevice(const std::string& node,
             LabFdNetDevice& device,
             viaduct::result::SimulatorReport& report)
 {
-    // Refused frames of nodes that forward frames have the name that a lab's data planes give them.
+    // Frames that the kernel refused are counted under the same name as in a lab's data planes, if
+    // the node forwards frames.
     const char* const forwarder = device.GetNode()->GetObject<FrameForwarder>() ? "/program"
                                   : device.GetNode()->GetObject<RBridge>()      ? "/rbridge"
                                                                                 : nullptr;
@@ -132,9 +133,9 @@ AddFdDevice(const std::string& node,
 }
 
 /**
- * @return the EtherTypes whose handlers on a kernel's node (packet sockets, protocols below IP) get
- * no packets; 0: all types. IP's EtherTypes are left out: their handlers are ns-3's own layers
- * there.
+ * @return the EtherTypes whose handlers in ns-3 (packet sockets, protocols below IP) receive no
+ * packets, on a node whose stack is a kernel; 0: all EtherTypes. The EtherTypes of IPv4, IPv6 and
+ * ARP are left out: their handlers are ns-3's own layers.
  */
 std::set<uint16_t>
 UnheardOf(const Node& node, const KernelNode& kernel)

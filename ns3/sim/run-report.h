@@ -19,30 +19,30 @@
 namespace ns3::sim
 {
 
-/** @return the version of the ns-3 that this build is for */
+/** @return the version of ns-3 for which this program was built */
 std::string VersionOfNs3();
-/** @return whether the ns-3 of this build has assertions and logging */
+/** @return a text that states whether ns-3 was built with assertions and with logging */
 std::string BuildOfNs3();
 
-/** Makes the report of the simulator's own measurements: the lateness of its events and its use of
- * time, if it follows real time, and for a lab the counters of devices and of the kernels' route
- * tables.
+/** Creates the report of the simulator's own measurements: if the simulator follows real time, the
+ * lateness of events and the times of the event loop's activities; for a lab, the counters of
+ * devices and of the kernels' route tables.
  *
  * @param lab the lab; null in mode simulate
- * @return the report, without the members that only mode simulate has
+ * @return the report, without the members that are only for mode simulate
  */
 viaduct::result::SimulatorReport MakeReport(const LabHelper* lab);
 
 /**
  * @param reactor the simulator
- * @return seconds by activity of its loop (viaduct::result::SimulatorReport::loop)
+ * @return the time that the event loop has spent in each activity, in s, by activity
+ * (viaduct::result::SimulatorReport::loop)
  */
 std::map<std::string, double> LoopTimes(const ReactorSimulatorImpl& reactor);
 
 /**
  * @param network the nodes
- * @return the effects of the links of mode simulate that have a SPEC on packets; nothing if there
- * are no such links
+ * @return the statistics of the links with a SPEC in mode simulate; nothing if no link has a SPEC
  */
 std::optional<viaduct::result::EngineResult> MakeLinkReport(const Network& network);
 

@@ -19,14 +19,17 @@ namespace ns3::sim
 namespace
 {
 
-const Time HUB_INTERVAL = MilliSeconds(500); // between two messages with a hub's statistics
-// The statistics of many clients are sent in pieces, so that no frame waits for all of them.
+// Interval between two messages with a hub's statistics.
+const Time HUB_INTERVAL = MilliSeconds(500);
+// The number of clients in one message of statistics. The statistics of many clients are sent in
+// several messages, so that no frame waits until all have been sent.
 constexpr std::size_t HUB_PIECE = 16;
-const Time HUB_PAUSE = MilliSeconds(1); // between two pieces
+const Time HUB_PAUSE = MilliSeconds(1); // interval between two messages with HUB_PIECE clients each
 
 /**
  * @param scenario a hub's scenario
- * @return whether anything in it happens at a time that counts from convergence
+ * @return whether the scenario has flows, programs, link events or waypoints, whose times count
+ * from convergence
  */
 bool
 HasTimes(const viaduct::scenario::Scenario& scenario)
@@ -43,8 +46,8 @@ void
 ScenarioRun::RunHub()
 {
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels verify checksums
-    // Wires without a SPEC do nothing, as between a lab's nodes: the hub's clients are in real
-    // time.
+    // Links without a SPEC are wires without rate or delay, as between a lab's nodes, because the
+    // hub's clients run in real time.
     m_simulated.plain = WifiLinksOf(m_scenario);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
@@ -57,8 +60,8 @@ ScenarioRun::RunHub()
     Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
     if (HasTimes(m_scenario))
     {
-        // Routes are read only in this case, because nothing else waits for them, and reading the
-        // routes of a thousand clients takes time.
+        // Routes are read only if the scenario has times that count from convergence, because
+        // nothing else waits for routes, and reading the routes of a thousand clients takes time.
         m_bridged = MakeFrameReachability(m_scenario, *m_network);
         if (!m_bridged)
         {

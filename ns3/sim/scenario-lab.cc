@@ -24,8 +24,8 @@ using viaduct::scenario::Scenario;
 namespace
 {
 
-/** @return whether the link has two devices and the path engine emulates it, as something differs
- * from a plain wire */
+/** @return whether the link has two devices and is emulated by the path engine, because it has a
+ * class or a SPEC that differs from a plain wire */
 bool
 IsEmulatedPair(const NetworkLink& link)
 {
@@ -42,13 +42,13 @@ PlaneOf(const Scenario& scenario, const NodeSettings& settings)
 {
     if (!settings.data_plane)
     {
-        return &viaduct::fib::kKernelPlane; // a host
+        return &viaduct::fib::kKernelPlane; // a host has no data plane setting: its kernel forwards
     }
     return viaduct::scenario::HasRBridges(scenario) && !settings.host ? settings.data_plane->bridged
                                                                       : settings.data_plane;
 }
 
-/** Adds the local end of a link between machines. */
+/** Adds to a lab the end of a link between machines that is on this machine. */
 void
 AddTunnel(LabHelper& lab,
           const Scenario& scenario,
@@ -63,7 +63,8 @@ AddTunnel(LabHelper& lab,
     settings.link = found.settings->name;
     settings.spec = Network::SpecOf(*found.settings, tunnel.end);
     settings.classes = viaduct::scenario::ClassesOf(*found.settings);
-    // If the other direction has a SPEC, this end's frames must be as on a wire, too.
+    // If only the other direction has a SPEC, the frames that this end sends must be as on a wire,
+    // too, so the path engine emulates the end (LabTunnel::live) although its SPEC is plain.
     settings.live = viaduct::scenario::ChangesSpec(scenario, found.settings->name) ||
                     (IsEmulatedPair(found) && settings.spec.IsPlainWire());
     const size_t other = 1 - tunnel.end;
@@ -77,7 +78,7 @@ AddTunnel(LabHelper& lab,
     lab.SetTunnel(found.devices[tunnel.end], settings);
 }
 
-/** Applies the settings of this host's nodes. */
+/** Applies the settings of the nodes on this machine to the lab. */
 void
 SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const LabPart& part)
 {
@@ -125,7 +126,7 @@ SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const
     }
 }
 
-/** Applies the settings of the links that have an end on this host. */
+/** Applies the settings of the links that have an end on this machine to the lab. */
 void
 SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const LabPart& part)
 {

@@ -22,19 +22,19 @@ namespace ns3::sim
 /** The part of a scenario's lab that is built, and its options. */
 struct LabPart
 {
-    bool live{false};              //!< SPECs may change at any time
-    bool adopts{false};            //!< takes over the lab of a failed simulator
-    std::string host;              //!< the host of the part; empty: the whole lab
+    bool live{false};   //!< whether SPECs may change at any time
+    bool adopts{false}; //!< whether to take over the lab of a failed simulator
+    std::string host;   //!< the machine on which the part is; empty: the part is the complete lab
     std::optional<HubOptions> hub; //!< the hub to which clients of remote nodes send
 };
 
 /**
  * Builds the lab of a real mode.
  * @param scenario the scenario
- * @param network its nodes
+ * @param network the scenario's nodes
  * @param part the part that is built
- * @return the lab, which exists as long as this object
- * @throw viaduct::Error
+ * @return the lab, which exists as long as the returned object
+ * @throw viaduct::Error if the lab cannot be built
  */
 std::unique_ptr<LabHelper> BuildLab(const viaduct::scenario::Scenario& scenario,
                                     const Network& network,

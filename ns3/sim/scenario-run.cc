@@ -37,10 +37,11 @@ namespace
 {
 
 const Time LOOK_INTERVAL =
-    MilliSeconds(200);           // between reads of the routes, until they have converged
-const Time SETTLED = Seconds(2); // no further route, if their number is not known
-const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
-// Wall time between two progress messages of a simulation.
+    MilliSeconds(200); // interval between reads of the routes, until the routes have converged
+// Time without a new route after which routes count as converged, if their number is not known.
+const Time SETTLED = Seconds(2);
+const Time COMMAND_INTERVAL = MilliSeconds(50); // interval between reads of the control channel
+// The wall-clock time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
 } // namespace
@@ -69,8 +70,8 @@ ScenarioRun::ChooseSimulator() const
     else if (!IsSimulate() || m_part.hub)
     {
         type = "ns3::ReactorSimulatorImpl";
-        // ns-3's own emulation keeps its priority: its two threads would starve the processes it
-        // serves.
+        // Only the reactor simulator takes the highest priority: with ns-3's own real-time
+        // simulator, the two threads would starve the processes that they serve.
         viaduct::sys::TakeHighestPriority();
     }
     GlobalValue::Bind("SimulatorImplementationType", StringValue(type));
@@ -113,7 +114,8 @@ ScenarioRun::Run()
         m_lab = BuildLab(m_scenario, *m_network, m_part);
         if (!m_part.live && !m_part.adopts && !m_part.hub)
         {
-            m_routeLog = std::make_unique<RouteLog>(*m_lab); // only for a run that ends
+            // Route changes are recorded only for a run that ends by itself.
+            m_routeLog = std::make_unique<RouteLog>(*m_lab);
         }
         m_control.Send(viaduct::scenario::LabBuilt{m_scenario.name});
         if (m_reachability && m_scenario.mode == Mode::kOffload)
@@ -266,7 +268,8 @@ ScenarioRun::FindByFlows(const viaduct::result::Convergence& now)
     viaduct::result::Convergence found{.seconds = now.seconds};
     if (m_scenario.flows.empty())
     {
-        // The number of routes still to arrive is not known.
+        // The number of routes that are still missing is unknown, so the routes count as converged
+        // when no new pair of nodes has become reachable for SETTLED.
         const bool isNew = now.reachable != m_reached;
         m_reached = now.reachable;
         m_reachedAt = isNew ? Simulator::Now() : m_reachedAt;
@@ -290,14 +293,15 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
     if (m_lab)
     {
         m_lab->Release();
-        // Routes of polled tables have reached ns-3's nodes, but perhaps not yet their data planes.
+        // The data planes are updated now, because ns-3's tables that are polled may have routes
+        // that the data planes do not have yet.
         for (const auto& [name, offload] : m_lab->GetOffloads())
         {
             offload.routes->Update();
         }
     }
-    // Begin() runs after the events that became late while the routes were read; these are not
-    // measured.
+    // Begin() runs after the events that became late while the routes were read, so that their
+    // lateness is not measured.
     const Time late = IsSimulate() ? Time(0) : ToTime(viaduct::MonotonicClock::Now() - m_look);
     AwaitDataPlanes([this, convergence, late] {
         late.IsZero() ? Begin(convergence)
@@ -324,11 +328,12 @@ ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
 void
 ScenarioRun::End()
 {
-    if (!m_check || m_part.live || m_part.adopts) // such a run ends regardless of routes
+    // No final comparison of routes for a lab that stays up.
+    if (!m_check || m_part.live || m_part.adopts)
     {
         return Simulator::Stop();
     }
-    // The traffic is over: any lateness after this is caused by the comparison.
+    // The report is made before the comparison of routes, because the comparison makes events late.
     m_report = MakeReport(m_lab.get());
     AwaitDataPlanes([] { Simulator::Stop(); });
 }
@@ -342,9 +347,9 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
         SampleRoutes();
     }
     Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
-    if (reactor && !m_hub) // a hub has served its clients before
+    if (reactor && !m_hub) // a hub's statistics also cover the clients' traffic before convergence
     {
-        reactor->ResetStatistics(); // only the time of the traffic is measured
+        reactor->ResetStatistics(); // lateness is measured only while the scenario's traffic runs
     }
     m_places = PlacesOf(m_scenario, m_network->GetNodes());
     if (!IsSimulate())
@@ -430,7 +435,7 @@ ScenarioRun::SchedulePauses()
 void
 ScenarioRun::Paused()
 {
-    m_control.TakeResume(); // a "resume" from before the pause is discarded
+    m_control.TakeResume(); // a Resume that was received before the pause is discarded
     m_control.Send(
         viaduct::scenario::Paused{Simulator::Now().GetSeconds(), KernelShell::GetNodeNames()});
 }

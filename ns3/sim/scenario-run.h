@@ -35,15 +35,15 @@ namespace ns3::sim
 {
 
 /**
- * One run of a scenario, from the nodes to the report.
+ * One run of a scenario, from the creation of the nodes to the report.
  */
 class ScenarioRun
 {
   public:
     /**
      * @param scenario the scenario to run
-     * @param control sends events and receives commands
-     * @param captures directory for mode simulate's packet captures
+     * @param control the channel on which events are sent and commands are received
+     * @param captures the directory for packet captures of mode simulate
      */
     ScenarioRun(const viaduct::scenario::Scenario& scenario,
                 ControlChannel& control,
@@ -51,35 +51,36 @@ class ScenarioRun
 
     /**
      * Mode simulate: pauses the run, for inspection and for shells on kernel nodes (KernelShell).
-     * @param at duration after convergence
-     * @throw viaduct::UsageError in another mode, or if the run has ended by then
+     * @param at the time of the pause, counted from convergence
+     * @throw viaduct::UsageError if the mode is not simulate, or the run ends before the pause
      */
     void PauseAt(viaduct::Duration at);
 
-    /** Real modes: the SPECs of emulated links may change at any time. */
+    /** Real modes: prepares emulated links for changes of their SPECs at any time. */
     void KeepSpecsLive()
     {
         m_part.live = true;
     }
 
-    /** Real modes: takes over the lab of a failed simulator. */
+    /** Real modes: makes Run() take over the lab of a failed simulator. */
     void AdoptLab()
     {
         m_part.adopts = true;
     }
 
-    /** Real modes: builds the part of the lab that is on one of the scenario's hosts. The routes of
-     * all machines have converged when the other machines report it ("go").
-     * @param host the host's name
+    /** Real modes: makes Run() build only the part of the lab that is on one of the scenario's
+     * machines. The traffic begins after the command Go, which is received when the routes of all
+     * machines have converged or timed out.
+     * @param host the machine's name
      */
     void BuildPart(const std::string& host)
     {
         m_part.host = host;
     }
 
-    /** Mode simulate: runs in real time, and serves the clients of remote nodes until it is
-     * stopped.
-     * @param options the address to which clients send
+    /** Mode simulate: makes Run() run in real time, and serve the clients of remote nodes until it
+     * is stopped.
+     * @param options the address and port to which clients send
      */
     void ServeHub(const HubOptions& options)
     {
@@ -87,8 +88,8 @@ class ScenarioRun
     }
 
     /**
-     * Runs to the end and sends the report.
-     * @throw viaduct::Error
+     * Runs the scenario to its end and sends the report.
+     * @throw viaduct::Error if the run fails
      */
     void Run();
 
@@ -117,31 +118,40 @@ class ScenarioRun
     void ReportTiming();
     void SendStatistics(std::size_t from);
 
-    viaduct::scenario::Scenario m_scenario;       //!< the scenario to run
-    SimulatedLinks m_simulated;                   //!< mode simulate: simulated links
-    ControlChannel& m_control;                    //!< events and commands
-    std::string m_captures;                       //!< directory
-    LabPart m_part;                               //!< options of the lab; `viaduct hub`
-    std::optional<viaduct::scenario::Go> m_go;    //!< whether all machines' routes have converged
-    std::unique_ptr<Network> m_network;           //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;             //!< real modes
-    std::unique_ptr<RouteLog> m_routeLog;         //!< real modes: route changes
-    std::unique_ptr<Reachability> m_reachability; //!< reachability by IP
-    std::unique_ptr<FrameReachability> m_bridged; //!< reachability by frames
-    std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
-    std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
-    std::unique_ptr<StackDrops> m_drops;          //!< drops, where ns-3 forwards
-    std::unique_ptr<HubService> m_hub;            //!< `viaduct hub` of a simulation
-    std::map<std::string, std::vector<double>> m_places; //!< at the traffic's start, m, by node
-    std::vector<viaduct::Duration> m_pauses;             //!< since convergence
-    std::unique_ptr<PausedView> m_view;                  //!< if there are pauses
+    viaduct::scenario::Scenario m_scenario; //!< the scenario to run
+    /** Mode simulate: the assumed rates of links, and the links that are ns-3's own channels. */
+    SimulatedLinks m_simulated;
+    ControlChannel& m_control; //!< the channel for events and commands
+    std::string m_captures;    //!< directory of packet captures
+    LabPart m_part;            //!< options of the lab, and of `viaduct hub`
+    /** The command Go, received when the routes of all machines have converged or timed out. */
+    std::optional<viaduct::scenario::Go> m_go;
+    std::unique_ptr<Network> m_network;   //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;     //!< real modes: the lab
+    std::unique_ptr<RouteLog> m_routeLog; //!< real modes: records route changes
+    /** Reachability by IP routes; null: the nodes forward frames. */
+    std::unique_ptr<Reachability> m_reachability;
+    /** Reachability of nodes that forward frames; null: by IP routes. */
+    std::unique_ptr<FrameReachability> m_bridged;
+    std::unique_ptr<SimulatedFiles> m_files; //!< mode simulate: writes captures and other files
+    /** Mode simulate: the traffic, from convergence on. */
+    std::unique_ptr<SimulatedTraffic> m_traffic;
+    /** Counts packets dropped by ns-3's stacks; null: mode offload, or a hub without flows. */
+    std::unique_ptr<StackDrops> m_drops;
+    std::unique_ptr<HubService> m_hub; //!< the service of `viaduct hub`; null: the run is no hub
+    /** Places of nodes at the traffic's start, m, by node. */
+    std::map<std::string, std::vector<double>> m_places;
+    std::vector<viaduct::Duration> m_pauses; //!< times of the pauses, counted from convergence
+    std::unique_ptr<PausedView> m_view;      //!< state of a paused run; null: the run has no pauses
     std::vector<viaduct::result::RouteSample> m_samples; //!< samples of routes, if requested
-    std::unique_ptr<RouteCheck> m_check;                 //!< checks data planes; mode offload
-    std::optional<viaduct::result::SimulatorReport> m_report; //!< made when traffic ends
-    viaduct::Instant m_look;     //!< start of the last read of the routes, wall clock
-    uint32_t m_reached{0};       //!< reachable pairs, at the last read
-    Time m_reachedAt;            //!< time since when m_reached is this
-    viaduct::Instant m_progress; //!< time of the last progress report, wall clock
+    /** Mode offload: compares the data planes' routes with the protocols'. */
+    std::unique_ptr<RouteCheck> m_check;
+    /** The report made at the traffic's end, if routes are compared after it. */
+    std::optional<viaduct::result::SimulatorReport> m_report;
+    viaduct::Instant m_look;     //!< wall-clock time at which the last read of the routes started
+    uint32_t m_reached{0};       //!< number of reachable pairs at the last read of the routes
+    Time m_reachedAt;            //!< time of the last change of m_reached
+    viaduct::Instant m_progress; //!< wall-clock time of the last progress message
 };
 
 } // namespace ns3::sim

@@ -83,7 +83,8 @@ SimulatedFiles::LinkCapture::Write(Ptr<const Packet> packet)
     {
         return;
     }
-    // A full disk must not end the simulation, and PcapFile asserts that it can write.
+    // After a write error no more frames are written: a full disk must not end the simulation, and
+    // PcapFile asserts that it can write.
     if (result.error.empty())
     {
         pcap->Write(Simulator::Now(), packet);

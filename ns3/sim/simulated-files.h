@@ -25,10 +25,10 @@ namespace ns3::sim
 class SimulatedFiles
 {
   public:
-    /** Opens the files; they are written from this call on.
-     * @param scenario determines the files; must outlive this object
+    /** Opens the files, which are written from this call on.
+     * @param scenario the scenario, which specifies the files; must outlive this object
      * @param network the nodes
-     * @param folder the folder; created if there is anything to write
+     * @param folder the folder of the files; created if there is any file
      */
     SimulatedFiles(const viaduct::scenario::Scenario& scenario,
                    const Network& network,
@@ -36,17 +36,18 @@ class SimulatedFiles
     SimulatedFiles(const SimulatedFiles&) = delete;
     SimulatedFiles& operator=(const SimulatedFiles&) = delete;
 
-    /** Starts or stops the capture of a link, which an event of the scenario starts or stops.
+    /** Starts or stops the capture of a link, at an event of the scenario.
      * @param link the link's name
-     * @param on whether its frames are captured after this call
+     * @param on whether the link's frames are captured after this call
      */
     void SetCapturing(const std::string& link, bool on);
-    /** Closes the captures. @param report gets the files' names, and the number of frames in each
+    /** Closes the captures.
+     * @param [in,out] report gets the files' names, and the number of frames in each capture
      */
     void Describe(viaduct::result::SimulatorReport& report);
 
   private:
-    /** A capture, as it is reported, and its file. */
+    /** A capture of a link: its result for the report, and its file. */
     struct LinkCapture
     {
         viaduct::result::Capture result;
@@ -60,8 +61,8 @@ class SimulatedFiles
     std::string CaptureFile(const std::string& link) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
-    std::string m_folder;                          //!< contains the files
-    std::map<std::string, LinkCapture> m_captures; //!< key: a link's name
+    std::string m_folder;                          //!< the folder of the files
+    std::map<std::string, LinkCapture> m_captures; //!< the captures, by the link's name
 };
 
 } // namespace ns3::sim

@@ -16,8 +16,9 @@ namespace
 constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, as in ns-3's CSMA examples
 
 /**
- * @param spec a SPEC that gets a rate if it has none, and shares no rate
- * @return whether it got one
+ * Sets the rate of a SPEC to the assumed rate, if it has no rate and shares none.
+ * @param [in,out] spec the SPEC
+ * @return whether the rate was set
  */
 bool
 AssumeRate(viaduct::path::Spec& spec)
@@ -32,7 +33,7 @@ AssumeRate(viaduct::path::Spec& spec)
 
 /**
  * @param link a link
- * @return whether it is a plain wire in both directions
+ * @return whether the link is a plain wire in both directions
  */
 bool
 IsPlainWire(const viaduct::scenario::LinkSettings& link)

@@ -14,23 +14,25 @@
 namespace ns3::sim
 {
 
-/** The simulated form of a scenario's links in mode simulate. */
+/** The differences between a scenario's links and their simulation in mode simulate. */
 struct SimulatedLinks
 {
-    std::set<std::string> plain;          //!< links without a SPEC: ns-3's own channels
-    std::vector<std::string> assumptions; //!< assumed values, one sentence each, for the results
+    /** Names of links without a SPEC and of Wi-Fi links, which are ns-3's own channels. */
+    std::set<std::string> plain;
+    std::vector<std::string> assumptions; //!< sentences for the results, one for each assumed value
 };
 
-/** @param scenario the links
+/** @param scenario the scenario with the links
  * @return the names of links that are Wi-Fi channels
  */
 std::set<std::string> WifiLinksOf(const viaduct::scenario::Scenario& scenario);
 
-/** Sets a rate for links without one, because a simulated link without a rate is infinitely fast: a
- * sender that uses all the capacity would never let time advance. Does nothing in the real modes.
+/** Mode simulate: sets a rate for links without a rate. A simulated link without a rate would be
+ * infinitely fast, so that time would never advance while a sender uses all the capacity. Does
+ * nothing in the real modes.
  *
- * @param scenario the links to change
- * @return the links that were plain, and the assumptions
+ * @param [in,out] scenario the scenario with the links to change
+ * @return the links that were plain wires or are Wi-Fi channels, and the assumptions
  */
 SimulatedLinks AssumeRates(viaduct::scenario::Scenario& scenario);
 

@@ -24,8 +24,9 @@ using viaduct::scenario::LinkEvent;
 namespace
 {
 
-const Time FLOW_LOOK = MilliSeconds(10); // between checks for packets of flows under way
-const Time STOP_TIMEOUT = Seconds(2);    // for programs to exit after SIGTERM
+// Interval between checks whether flows have packets under way.
+const Time FLOW_LOOK = MilliSeconds(10);
+const Time STOP_TIMEOUT = Seconds(2); // time in which programs may exit after SIGTERM
 
 } // namespace
 

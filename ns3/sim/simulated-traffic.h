@@ -22,8 +22,8 @@ namespace ns3::sim
 {
 
 /**
- * Mode simulate: flows, programs and link events at their times, and the end of the run. As in the
- * real modes, the run ends before its time when all programs have ended.
+ * Mode simulate: schedules flows, programs and link events, and ends the run. As in the real modes,
+ * the run ends before the scenario's duration when all programs and flows have ended.
  */
 class SimulatedTraffic
 {
@@ -31,16 +31,18 @@ class SimulatedTraffic
     /** Ways in which a simulation ends. */
     enum class Ending
     {
-        OWN,    //!< ends with the scenario's time or programs
-        OTHERS, //!< another user of the network ends it
+        /** SimulatedTraffic ends the simulation, after the scenario's duration or its programs. */
+        OWN,
+        OTHERS, //!< another object ends the simulation
     };
 
-    /** Schedules everything; times count from this call.
+    /** Schedules the flows, programs and link events; their times count from this call.
      * @param scenario the scenario; must outlive this object
      * @param network the nodes; must outlive this object
      * @param files the captures; must outlive this object
-     * @param control receives the programs' output; must outlive this object
-     * @param ending ends the simulation
+     * @param control the channel to which the programs' output and the results are sent; must
+     * outlive this object
+     * @param ending the way in which the simulation ends
      */
     SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                      Network& network,
@@ -52,9 +54,10 @@ class SimulatedTraffic
 
     /** @return whether the run has any flow or program */
     bool IsBusy() const;
-    /** Takes a link down or up now, as an event of the scenario does; the results include it.
+    /** Takes a link down or up now, as an event of the scenario does; the results include the
+     * change as an event.
      * @param link the link's name
-     * @param up whether it carries frames after this call
+     * @param up whether the link carries frames after this call
      */
     void SetLinkUp(const std::string& link, bool up);
     /** Sends the results of all flows and programs. */
@@ -65,24 +68,24 @@ class SimulatedTraffic
     void StartPrograms();
     /** @return whether no more packets of the flows will arrive */
     bool FlowsOver() const;
-    /** Ends the run when FlowsOver(), unless something else still needs it. */
+    /** Waits until FlowsOver() is true; then ends the run if all programs have passed, too. */
     void AwaitFlows();
     bool AllPassed() const;
     void EndIfAllPassed();
     void End();
     void StopIfAllEnded();
 
-    const viaduct::scenario::Scenario& m_scenario;             //!< the scenario
-    Network& m_network;                                        //!< the nodes
-    SimulatedFiles& m_files;                                   //!< the captures
-    const Time m_start;                                        //!< instant from which times count
-    ControlChannel& m_control;                                 //!< takes lines and results
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
+    Network& m_network;                            //!< the nodes
+    SimulatedFiles& m_files;                       //!< the captures
+    const Time m_start;                            //!< time from which the scenario's times count
+    ControlChannel& m_control; //!< channel to which output lines and results are sent
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all flows
     std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all programs
-    const Ending m_endedBy;                                    //!< ends the simulation
-    Time m_trafficEnd;                                         //!< end of flows and link events
-    bool m_ending{false};                                      //!< programs were requested to end
-    bool m_timeoutOver{false};                                 //!< the programs' timeout is over
+    const Ending m_endedBy;    //!< the way in which the simulation ends
+    Time m_trafficEnd;         //!< end of the last flow or link event
+    bool m_ending{false};      //!< whether the programs were requested to end
+    bool m_timeoutOver{false}; //!< whether the programs' timeout has passed
 };
 
 } // namespace ns3::sim

@@ -19,11 +19,11 @@ namespace
 
 /**
  * @tparam Route the type of route by which ns-3 forwards
- * @param routing the protocol that has the routes
+ * @param routing the protocol that has the multicast routes
  * @param source the packet's source
  * @param group the packet's destination
- * @param input the interface by which the packet arrived
- * @return the first route that applies to the packet; null: none
+ * @param input the interface at which the packet arrived
+ * @return the first route that applies to the packet; null: no route applies
  */
 template <class Route, class Routing, class Address>
 Ptr<Route>

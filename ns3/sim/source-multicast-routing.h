@@ -13,10 +13,10 @@ namespace ns3::sim
 {
 
 /**
- * ns-3's static routing, whose routes to groups apply to packets of the route's source only, as the
- * kernel's do. ns-3 itself takes the first route of the group and the input for packets of any
- * source (3.44 to 3.48: Ipv4StaticRouting::LookupStatic(), "Skipping this case (SSM)"). A route
- * without a source (0.0.0.0) applies to all sources.
+ * ns-3's static routing for IPv4, in which a route to a multicast group applies only to packets
+ * from the route's source, as in the kernel. ns-3's own class uses the first route of the group and
+ * the input interface for packets from any source (3.44 to 3.48: Ipv4StaticRouting::LookupStatic(),
+ * "Skipping this case (SSM)"). A route without a source (0.0.0.0) applies to all sources.
  */
 class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::InheritsUnicastTable
 {
@@ -37,8 +37,8 @@ class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::Inhe
     Ptr<Ipv4> m_ip; //!< the node's IP layer
 };
 
-/** ns-3's static routing of IPv6, whose routes to groups apply to packets of the route's source
- * only. */
+/** ns-3's static routing for IPv6, in which a route to a multicast group applies only to packets
+ * from the route's source. */
 class Ipv6SourceStaticRouting : public Ipv6StaticRouting, public ns3access::InheritsUnicastTable
 {
   public:

@@ -105,7 +105,7 @@ NameOf(PathNetDevice::DropReason reason)
     return "corrupted";
 }
 
-/** @return a copy of the packet with its header */
+/** @return a copy of the packet with the header in front */
 Ptr<const Packet>
 WithHeader(Ptr<const Packet> packet, const Header& header)
 {
@@ -135,8 +135,8 @@ IsForMany(const IpAddress& address)
     return address.IsMulticast() || address == IpAddress::FromIpv4(0xffffffff);
 }
 
-/** @return whether a datagram informs the receiver that its flow has ended, and is none of the
- * flow's packets */
+/** @return whether a UDP datagram is an end marker, which informs the receiver that the flow has
+ * ended, and does not count as a packet of the flow */
 bool
 IsEndMarker(ConstBytes udp)
 {
@@ -145,7 +145,8 @@ IsEndMarker(ConstBytes udp)
     return header && header->type == viaduct::load::PacketType::kEnd;
 }
 
-/** @return the source of an echo request, which is also the destination of its answer */
+/** @return the address of the node that pings `receiver`: the source of an echo request, or the
+ * destination of an echo reply; nothing if the packet is neither */
 std::optional<IpAddress>
 SourceOfPing(const IpLayers& layers, ConstBytes packet, const IpAddress& receiver)
 {
@@ -192,7 +193,7 @@ StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Networ
         {
             WatchDevice(link.devices[i], link.settings->nodes[i]);
         }
-        constexpr uint32_t LLC = 8; // bytes of LLC and SNAP (IEEE 802.2, RFC 1042)
+        constexpr uint32_t LLC = 8; // bytes of the LLC and SNAP headers (IEEE 802.2, RFC 1042)
         WatchWifiDrops(link.devices,
                        [this, &names = link.settings->nodes](
                            std::size_t device, Ptr<const Packet> packet, const char* reason) {
@@ -207,7 +208,8 @@ StackDrops::Watch(Ptr<Node> node, const std::string& name)
     WatchIp<Ipv4L3Protocol, Ipv4, Ipv4Header>(node, name);
     WatchIp<Ipv6L3Protocol, Ipv6, Ipv6Header>(node, name);
     WatchResolution(node, name);
-    // The layer drops packets that do not fit into the device's queue if there is no queue disc.
+    // The traffic control layer drops packets for which the device's queue has no capacity, if the
+    // device has no queue disc.
     WatchPackets(node->GetObject<TrafficControlLayer>(), "TcDrop", name, "queue_full");
 }
 
@@ -358,7 +360,7 @@ StackDrops::FlowOf(const IpLayers& layers, ConstBytes packet) const
         }
         if (found)
         {
-            return std::nullopt; // pings between the same nodes
+            return std::nullopt; // ambiguous: two ping flows between the same nodes
         }
         found = flow;
     }
@@ -371,7 +373,8 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
     const Flow& flow = m_scenario.flows[index];
     if (layers.fragment)
     {
-        return false; // a fragment of a packet that has lost others elsewhere
+        // A fragment is not counted: other fragments of its packet may have been lost elsewhere.
+        return false;
     }
     if (flow.kind == Flow::Kind::kPing)
     {
@@ -380,7 +383,8 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
     }
     const ConstBytes datagram = packet.subspan(layers.transport);
     const auto udp = viaduct::wire::UdpHeader::Parse(datagram);
-    // The receiver of a copy for a group is not known.
+    // A packet to a multicast group is not counted for a flow, because the receiver that its loss
+    // concerns is unknown.
     return flow.kind == Flow::Kind::kUdp && flow.group.empty() && udp && !IsEndMarker(datagram) &&
            layers.protocol == viaduct::wire::ip_protocol::kUdp &&
            layers.Destination(packet) == m_receivers[index] &&

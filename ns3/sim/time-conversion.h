@@ -14,7 +14,7 @@ namespace ns3::sim
 
 /**
  * @param duration a scenario's duration
- * @return the same duration in ns-3's type
+ * @return the duration as ns3::Time
  */
 inline Time
 ToTime(viaduct::Duration duration)

@@ -34,7 +34,8 @@ LowerCase(std::string text)
     return text;
 }
 
-/** @return up to four of the names, nearest first, as "a, b, c" */
+/** @return up to four of the names that are most similar to `wanted`, the most similar first, as
+ * "a, b, c" */
 std::string
 Nearest(const std::string& wanted, std::vector<std::string> names)
 {
@@ -137,7 +138,8 @@ IsPossible(const std::function<bool()>& attempt)
         {
             _exit(attempt() ? 0 : 1);
         }
-        catch (...) // the stack above is the parent's
+        // An exception must not leave the child: the callers' stack frames belong to the parent.
+        catch (...)
         {
             _exit(1);
         }

@@ -16,28 +16,29 @@
 namespace ns3::sim
 {
 
-/** Names by which messages call a TypeId that a user has written. */
+/** The words that error messages use for a TypeId that a user has written. */
 struct UserType
 {
-    std::string key = "routing.protocol";          //!< key of the type's name
-    std::string attributes = "routing.attributes"; //!< key of its attributes
-    std::string kind = "routing protocol";         //!< required kind
+    std::string key = "routing.protocol";          //!< the scenario's key of the type's name
+    std::string attributes = "routing.attributes"; //!< the scenario's key of the type's attributes
+    std::string kind = "routing protocol";         //!< the required kind of type
 };
 
-/** Tries, in a child process, an operation that may end its process, as several of ns-3's parsers
- * and models do on wrong input (Time, enumerations, addresses, channels).
+/** Executes in a child process an operation that may end the process in which it runs, as several
+ * of ns-3's parsers and models do on wrong input (Time, enumerations, addresses, channels).
  * @param attempt the operation; its effects are lost
- * @return whether it completed and returned true; false also if it threw
+ * @return whether the operation completed and returned true; false if it threw an exception or
+ * ended the process
  */
 bool IsPossible(const std::function<bool()>& attempt);
 
-/** Creates a factory from names that a user wrote. ns-3 itself aborts with a core dump on a wrong
- * name; here each name is looked up first.
+/** Creates a factory from names that a user wrote. ns-3's ObjectFactory aborts with a core dump on
+ * a wrong name; this function looks up each name first.
  *
  * @param type a TypeId's name
- * @param parents types that it may be or derive from; any of them is sufficient
- * @param attributes names and values
- * @param of the names by which messages call them
+ * @param parents the type must be one of these types or derive from one of them
+ * @param attributes the values of attributes, by name
+ * @param of the words that error messages use for the type and its attributes
  * @return the factory
  * @throw viaduct::UsageError naming the wrong name and the most similar valid names
  */

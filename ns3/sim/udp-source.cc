@@ -74,7 +74,7 @@ UdpSource::StopApplication()
 void
 UdpSource::Offer()
 {
-    SeqTsSizeHeader header; // the constructor sets the time
+    SeqTsSizeHeader header; // the constructor sets the header's timestamp
     header.SetSeq(static_cast<uint32_t>(m_offered++));
     header.SetSize(m_size);
     Ptr<Packet> packet = Create<Packet>(m_size - header.GetSerializedSize());
@@ -83,8 +83,8 @@ UdpSource::Offer()
     {
         m_refused++;
     }
-    // The time is computed from the packet's number: rounding errors do not add up, and no period
-    // is too short to be expressed.
+    // The time of the next packet is computed from the packet's number, so that rounding errors do
+    // not accumulate, and a period may be shorter than ns-3's time resolution.
     const Time due = m_start + Seconds(static_cast<double>(m_offered) * m_period);
     m_next = Simulator::Schedule(due - Simulator::Now(), &UdpSource::Offer, this);
 }

@@ -19,9 +19,9 @@ namespace sim
 {
 
 /**
- * Offers UDP packets at a constant rate, the first packet at its start. Each has a SeqTsSizeHeader.
- * Other than ns3::OnOffApplication it does not keep a packet that the socket refuses for later:
- * that packet was offered, is lost, and is counted.
+ * An application that sends UDP packets at a constant rate, the first packet at its start. Each
+ * packet has a SeqTsSizeHeader. Unlike ns3::OnOffApplication, it does not send a packet later if
+ * the socket refuses it: the packet is lost, and is counted as offered and as refused.
  */
 class UdpSource : public Application
 {
@@ -31,14 +31,14 @@ class UdpSource : public Application
 
     /**
      * @param remote the destination
-     * @param rate payload, bit/s
-     * @param size payload of a packet, bytes; not less than the header's size
+     * @param rate the rate of the payload, bit/s
+     * @param size the payload of a packet, bytes; at least the size of SeqTsSizeHeader
      */
     void Configure(const Address& remote, int64_t rate, uint32_t size);
 
-    /** @return packets offered */
+    /** @return the number of packets offered to the socket */
     uint64_t GetOffered() const;
-    /** @return packets offered that the socket refused */
+    /** @return the number of packets offered that the socket refused */
     uint64_t GetRefused() const;
 
   private:
@@ -50,10 +50,10 @@ class UdpSource : public Application
     double m_period{0};    //!< time between two packets, s
     Time m_start;          //!< time of the first packet
     uint32_t m_size{0};    //!< payload of a packet, bytes
-    Ptr<Socket> m_socket;  //!< open while it runs
-    EventId m_next;        //!< the next packet
-    uint64_t m_offered{0}; //!< packets offered
-    uint64_t m_refused{0}; //!< packets refused
+    Ptr<Socket> m_socket;  //!< the socket, open while the application runs
+    EventId m_next;        //!< the event of the next packet
+    uint64_t m_offered{0}; //!< number of packets offered to the socket
+    uint64_t m_refused{0}; //!< number of packets that the socket refused
 };
 
 } // namespace sim

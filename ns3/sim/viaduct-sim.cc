@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * viaduct-sim: runs a scenario's protocols in ns-3. It is started by `viaduct run`; when started by
- * hand it prints its events on standard output.
+ * viaduct-sim: runs a scenario's protocols in ns-3. It is started by `viaduct run`; without the
+ * option --control it prints its events on standard output.
  */
 
 #include "ns3/sim/control-channel.h"
@@ -50,19 +50,20 @@ constexpr char USAGE[] =
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
-/** The options of the command line. */
+/** The values of the command-line options. */
 struct Options
 {
-    std::string scenario;                    //!< scenario file
-    int control{-1};                         //!< descriptor of the control channel
-    std::optional<std::string> captures;     //!< directory of captures
-    std::vector<std::string> overrides;      //!< overrides of scenario values
-    std::vector<viaduct::Duration> pauses;   //!< since convergence
-    bool live{false};                        //!< SPECs may change
-    bool adopts{false};                      //!< takes over an existing lab
-    std::string host;                        //!< host of the lab's part
-    std::optional<ns3::sim::HubOptions> hub; //!< address to which clients send
-    int innerSocket{-1};                     //!< socket that serves clients instead
+    std::string scenario;                //!< file of the scenario
+    int control{-1};                     //!< descriptor of the control channel; -1: standard output
+    std::optional<std::string> captures; //!< directory of packet captures
+    std::vector<std::string> overrides;  //!< overrides of the scenario's values, KEY=VALUE
+    std::vector<viaduct::Duration> pauses;   //!< times of pauses, counted from convergence
+    bool live{false};                        //!< whether SPECs may change during the run
+    bool adopts{false};                      //!< whether to take over an existing lab
+    std::string host;                        //!< machine of the lab's part; empty: the complete lab
+    std::optional<ns3::sim::HubOptions> hub; //!< address and port to which clients send
+    /** Descriptor of the socket that serves clients instead of the hub's port; -1: none. */
+    int innerSocket{-1};
 };
 
 Options
@@ -124,7 +125,8 @@ ParseOptions(int argc, char** argv)
     return options;
 }
 
-/** Loads libraries with users' own protocols: loading one registers its TypeIds. */
+/** Loads the shared libraries with users' own protocols, which registers the TypeIds of these
+ * protocols. */
 void
 LoadLibraries()
 {

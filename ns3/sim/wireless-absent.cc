@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// Replaces wireless.cc if ns-3 was built without its module wifi.
+// This file replaces wireless.cc if ns-3 was built without its module wifi.
 
 #include "ns3/sim/wireless.h"
 

@@ -58,7 +58,7 @@ StandardOf(const Wifi& wifi)
     return STANDARDS.at(wifi.standard);
 }
 
-/** @return the helper of the link's channel and radios */
+/** @return the helper that creates the radios of a link, on a new channel */
 YansWifiPhyHelper
 RadiosOf(const LinkSettings& settings)
 {
@@ -76,7 +76,8 @@ RadiosOf(const LinkSettings& settings)
     }
     YansWifiPhyHelper radios;
     radios.SetChannel(channel.Create());
-    // This call only checks names and values: the helper sets them again.
+    // CheckedFactory() is called only to check the attributes' names and values; the helper sets
+    // them below.
     CheckedFactory("ns3::YansWifiPhy",
                    {YansWifiPhy::GetTypeId()},
                    wifi.attributes,
@@ -88,7 +89,12 @@ RadiosOf(const LinkSettings& settings)
     return radios;
 }
 
-/** @return devices on a separate channel; each station chooses its own rates */
+/** Installs Wi-Fi devices on the nodes of a link.
+ * @param settings the link
+ * @param radios the helper that creates radios on the link's channel
+ * @param rates the TypeId name of the rate manager of each station
+ * @param nodes the link's nodes
+ * @return the devices */
 NetDeviceContainer
 Install(const LinkSettings& settings,
         const YansWifiPhyHelper& radios,
@@ -99,7 +105,7 @@ Install(const LinkSettings& settings,
     WifiHelper helper;
     helper.SetStandard(StandardOf(wifi));
     helper.SetRemoteStationManager(rates);
-    constexpr std::size_t LONGEST = 31; // bytes of ns3::Ssid's text
+    constexpr std::size_t LONGEST = 31; // maximum length of the text of ns3::Ssid, bytes
     const SsidValue network{Ssid(settings.name.substr(0, LONGEST))};
     NetDeviceContainer devices;
     for (uint32_t i = 0; i < nodes.GetN(); i++)
@@ -128,7 +134,7 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
 {
     Ptr<WifiPhy> phy = device.GetPhy();
     std::string known;
-    std::set<std::string> names; // 80211g lists those of 80211b twice
+    std::set<std::string> names; // removes duplicates: 80211g lists the modes of 80211b twice
     for (const auto& modes : {phy->GetModeList(), phy->GetMcsList()})
     {
         for (const WifiMode& mode : modes)
@@ -149,10 +155,10 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
     rates->SetAttribute("ControlMode", StringValue(phy->GetDefaultMode().GetUniqueName()));
 }
 
-/** Checks the levels of a radio's power. ns-3 itself checks them only when the radio sends, and
- * ends the process then.
+/** Checks the power levels of a radio. ns-3 checks them only when the radio sends, and ends the
+ * process if they are wrong.
  * @param settings the link
- * @param device one of its devices
+ * @param device one of the link's devices
  */
 void
 CheckPower(const LinkSettings& settings, const WifiNetDevice& device)
@@ -197,7 +203,8 @@ NameOf(WifiMacDropReason reason)
     return "wifi_too_old";
 }
 
-/** @return the frame of a subframe of an A-MPDU (IEEE 802.11, 9.7.1): without delimiter and padding
+/** @return the frame in a packet of the radio: for a subframe of an A-MPDU (IEEE 802.11, 9.7.1)
+ * without its delimiter and padding
  */
 Ptr<const Packet>
 FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
@@ -212,10 +219,11 @@ FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
     return frame->CreateFragment(0, delimiter.GetLength());
 }
 
-/** Passes the frames of one direction to a function. A sniffer's type differs between directions.
+/** Passes the frames that a device sends, or those that it receives, to a function. The types of
+ * the two trace sources differ.
  * @param device a device
- * @param source the direction's trace source
- * @param see gets each frame, from the MAC header to the FCS
+ * @param source the name of the trace source of the frames sent or received
+ * @param see called with each frame, from the MAC header to the FCS
  */
 template <class... Others>
 void
@@ -232,14 +240,16 @@ Sniff(Ptr<WifiNetDevice> device,
             }));
 }
 
-/** The fates of the data frames on a link. A sender that misses every acknowledgement gives up a
- * packet that is not lost, and ns-3 reports a packet behind the window of block acknowledgements
- * twice, as old and as expired.
+/** Records which data frames on a link have arrived or were given up by their senders, to find the
+ * lost packets. Drop reports of ns-3 are not sufficient: a sender that misses every acknowledgement
+ * gives up a packet that has arrived, and ns-3 reports a packet behind the window of block
+ * acknowledgements twice, as old and as expired.
  */
 class Fates
 {
   public:
-    /** @return whether the frame has not arrived before */
+    /** Records that a frame has arrived.
+     * @return whether the frame has not arrived before */
     bool Arrive(const WifiMacHeader& header, uint64_t packet)
     {
         return m_arrived.insert(KeyOf(header, packet)).second;
@@ -250,7 +260,9 @@ class Fates
         m_arrived.erase(KeyOf(frame.GetHeader(), frame.GetPacket()->GetUid()));
     }
 
-    /** @return whether the frame's packet is lost because the sender gives up this frame */
+    /** Records that the sender has given up a frame.
+     * @return whether the frame's packet is lost: it has not arrived, and was not given up before
+     */
     bool GiveUp(const WifiMpdu& frame)
     {
         const WifiMacHeader& header = frame.GetHeader();
@@ -271,17 +283,20 @@ class Fates
         return {header.GetAddr2(), header.GetAddr1(), packet, header.GetSequenceNumber()};
     }
 
-    std::set<Key> m_arrived; //!< not acknowledged yet; key: sender, receiver, packet, number
-    std::map<Place, uint64_t> m_givenUp; //!< latest packet with this number, of 4096
+    /** Frames that have arrived and are not acknowledged yet, as sender, receiver, packet and
+     * sequence number. */
+    std::set<Key> m_arrived;
+    /** The latest packet given up with each sequence number (0 to 4095). */
+    std::map<Place, uint64_t> m_givenUp;
 };
 
 using Lost = std::function<void(Ptr<const Packet>, const char*)>;
 
-/** Follows the frames that a device receives.
+/** Watches the frames that a device receives.
  * @param device a device
- * @param fates the fates of its link's frames
- * @param lost gets packets that an access point cannot pass on, and packets that arrive,
- * acknowledged, from or at a station that is not associated
+ * @param fates the records of frames of the device's link
+ * @param lost called with packets that an access point cannot forward, and with packets that arrive
+ * and are acknowledged although the sender or the receiver is a station that is not associated
  */
 void
 WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -296,7 +311,8 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         {
             return;
         }
-        // ns-3's access point passes it to its own node, which is not the receiver.
+        // If the receiver is not associated, ns-3's access point passes the frame only to its own
+        // node, which is not the receiver.
         constexpr uint32_t FCS = 4; // bytes
         const Mac48Address to = header.GetAddr3();
         if (serving->IsAssociated(header.GetAddr2()) && to != self && !to.IsGroup() &&
@@ -313,10 +329,10 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         }));
 }
 
-/** Follows the frames that a device sends.
- * @param mac a device's MAC
- * @param fates the fates of its link's frames
- * @param lost gets packets that the device gives up
+/** Watches the frames that a device sends.
+ * @param mac the device's MAC
+ * @param fates the records of frames of the device's link
+ * @param lost called with packets that the device gives up
  */
 void
 WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -338,21 +354,23 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
                                     }));
 }
 
-/** Follows the frames that an access point passes on: ns-3's access point discards frames that its
- * full queue does not accept, and does not report it. It passes each frame to its own node, too,
- * immediately after that.
+/** Watches the frames that an access point forwards: ns-3's access point discards frames that its
+ * full queue does not accept, and does not report the loss. Immediately after it has queued or
+ * discarded a frame, it also passes the frame to its own node, where the loss is detected.
  * @param device a device
- * @param lost gets packets that the queue did not accept
+ * @param lost called with packets that the queue did not accept
  */
 void
 WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
 {
     const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
-    if (!serving || device->GetNode()->GetObject<KernelNode>()) // a kernel takes these itself
+    // No watch on a node with a real kernel, which itself receives the frames that the access point
+    // passes to its node.
+    if (!serving || device->GetNode()->GetObject<KernelNode>())
     {
         return;
     }
-    const auto latest = std::make_shared<uint64_t>(0); // the packet that was queued last
+    const auto latest = std::make_shared<uint64_t>(0); // the UID of the packet that was queued last
     for (const AcIndex category : {AC_BE, AC_BK, AC_VI, AC_VO, AC_BE_NQOS})
     {
         if (const auto queue = serving->GetTxopQueue(category))
@@ -389,11 +407,12 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
 {
     const bool fixed = !settings.wifi.rate.empty();
     const auto install = [&] {
-        // The rate manager of ns-3's own helper, or one of a fixed rate.
+        // The rate manager is the default of ns-3's WifiHelper, or has a fixed rate if the link
+        // specifies one.
         const char* rates = fixed ? "ns3::ConstantRateWifiManager" : "ns3::IdealWifiManager";
         return Install(settings, RadiosOf(settings), rates, nodes);
     };
-    RadiosOf(settings); // throws an error that names the wrong value
+    RadiosOf(settings); // throws an error that names a wrong attribute or value
     if (!settings.wifi.attributes.empty() && !IsPossible([&] { return install().GetN() > 0; }))
     {
         throw UsageError("link " + settings.name + ": wifi.attributes: ns-3 makes no radio of " +

@@ -12,7 +12,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief TCP of this machine's kernel, in the network namespace of a node with HostSockets.
+ * @brief A TCP socket of this machine's kernel, in the network namespace of a node with
+ * HostSockets.
  *
  * The trace sources of KernelTcpSocket report nothing: only guests are sampled.
  */
@@ -25,7 +26,8 @@ class HostTcpSocket : public KernelTcpSocket
 
 /**
  * @ingroup viaduct
- * @brief UDP of this machine's kernel, in the network namespace of a node with HostSockets.
+ * @brief A UDP socket of this machine's kernel, in the network namespace of a node with
+ * HostSockets.
  */
 class HostUdpSocket : public KernelUdpSocket
 {

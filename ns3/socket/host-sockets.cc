@@ -36,8 +36,9 @@ RequireReactor()
 }
 
 /**
- * Aggregates a factory and makes GetObject() return it for ns-3's factory. If two objects have the
- * same type, the one that was requested more often is returned (Object::UpdateSortedArray()).
+ * Aggregates a factory to a node and makes GetObject<Base>() return it in place of ns-3's factory.
+ * If two aggregated objects match a type, GetObject() returns the object that was requested more
+ * often (Object::UpdateSortedArray()).
  * @tparam Base ns-3's factory
  * @tparam Factory the factory
  */

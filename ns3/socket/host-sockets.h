@@ -20,10 +20,10 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @brief The sockets of this machine's kernel for one node: an agent in this process, which the
- * reactor's loop serves.
+ * reactor's loop serves, holds the sockets.
  *
- * Requests of applications are performed at the end of the instant; events of the sockets arrive in
- * events of the node. No threads.
+ * Requests of applications are performed at the end of the simulated instant; events of the sockets
+ * arrive as simulator events of the node. No threads are used.
  */
 class HostSockets
 {
@@ -43,7 +43,7 @@ class HostSockets
 
     /** Gives sockets of this machine's kernel to applications that ask for ns3::TcpSocketFactory or
      * ns3::UdpSocketFactory, or that have no attribute for a factory.
-     * @param node a node of Install()
+     * @param node a node on which Install() was called
      */
     static void MakeDefault(Ptr<Node> node);
 

@@ -25,25 +25,25 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
     /** @param kind the kind of socket */
     explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
 
-    /** @param size the maximum of bytes sent but not yet accepted by the kernel */
+    /** @param size the maximum number of bytes that are sent but not yet accepted by the kernel */
     void SetSndBufSize(uint32_t size)
     {
         Core().SetSendBuffer(size);
     }
 
-    /** @return the size of SetSndBufSize() */
+    /** @return the size that SetSndBufSize() has set */
     uint32_t GetSndBufSize() const
     {
         return Core().GetSendBuffer();
     }
 
-    /** @param size the maximum of bytes that wait for the application */
+    /** @param size the maximum number of bytes that wait for the application */
     void SetRcvBufSize(uint32_t size)
     {
         Core().SetReceiveBuffer(size);
     }
 
-    /** @return the size of SetRcvBufSize() */
+    /** @return the size that SetRcvBufSize() has set */
     uint32_t GetRcvBufSize() const
     {
         return Core().GetReceiveBuffer();
@@ -62,7 +62,8 @@ class KernelDccpSocket : public KernelMessageSocket
     static TypeId GetTypeId();
     KernelDccpSocket();
 
-    /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC) */
+    /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC); 0: no
+     * change */
     void SetCcid(uint8_t ccid);
     /** @return the value of SetCcid(); 0: the kernel's default */
     uint8_t GetCcid() const

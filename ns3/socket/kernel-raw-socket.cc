@@ -9,7 +9,8 @@
 #include "ns3/ipv6-header.h"
 #include "ns3/uinteger.h"
 
-// Included before the kernel's headers, which omit libc's definitions (linux/libc-compat.h).
+// <netinet/in.h> is included before the kernel's headers, which then omit libc's definitions
+// (linux/libc-compat.h).
 #include <netinet/in.h>
 
 #include <linux/icmp.h>
@@ -82,8 +83,10 @@ KernelRawSocket::IsForGroup(const KernelSocketCore::Data& data) const
     return data.info && Ipv6Address::Deserialize(data.info->destination.address) == *m_group;
 }
 
-// ns-3's Radvd binds first and sets the protocol afterwards, but the kernel needs the protocol to
-// open a socket; Radvd also binds to a group without an interface, but the kernel needs one.
+// Binds the socket; without a protocol, keeps the address until SetProtocol(), because ns-3's Radvd
+// binds first and sets the protocol afterwards, but the kernel needs the protocol to open a socket.
+// For a group, binds to any address and filters: Radvd binds to a group without an interface, but
+// the kernel needs an interface.
 int
 KernelRawSocket::Bind(const Address& address)
 {

@@ -15,10 +15,11 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own.
+ * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own raw
+ * sockets.
  *
- * As in ns-3, packets arrive with their IP header in both families; the kernel does not deliver
- * the IPv6 header, so it is rebuilt from the kernel's metadata of the packet.
+ * As in ns-3, packets arrive with their IP header in both families; the kernel does not deliver the
+ * IPv6 header, so the IPv6 header is rebuilt from the kernel's metadata of the packet.
  */
 class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 {
@@ -70,7 +71,7 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     uint32_t m_icmpFilter{0};           //!< attribute IcmpFilter
     bool m_headerInclude{false};        //!< attribute IpHeaderInclude
     Address m_bindAddress;              //!< argument of Bind(), until a protocol is set
-    std::optional<Ipv6Address> m_group; //!< the only accepted destination
+    std::optional<Ipv6Address> m_group; //!< the only accepted destination, if set
 };
 
 } // namespace ns3

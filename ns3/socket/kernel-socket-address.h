@@ -26,25 +26,26 @@ namespace ns3::kernelsocket
 
 /**
  * @param address InetSocketAddress, Inet6SocketAddress, Ipv4Address or Ipv6Address
- * @return the address for the agent; none for an address of another type
+ * @return the address in the agent's format; nothing for an address of another type
  */
 std::optional<viaduct::guest::agent::Endpoint> ToEndpoint(const Address& address);
 
 /**
  * @param endpoint an address from the agent
- * @return InetSocketAddress or Inet6SocketAddress; an invalid address for none
+ * @return InetSocketAddress or Inet6SocketAddress; an invalid Address if the endpoint has no
+ * address
  */
 Address FromEndpoint(const viaduct::guest::agent::Endpoint& endpoint);
 
 /**
  * @param errorNumber errno of the kernel
- * @return ns-3's closest equivalent
+ * @return the closest equivalent among ns-3's socket errors
  */
 Socket::SocketErrno ToSocketErrno(int errorNumber);
 
 /**
  * @param endpoint an address
- * @return whether it is a multicast group
+ * @return whether the address is that of a multicast group
  */
 bool IsGroup(const viaduct::guest::agent::Endpoint& endpoint);
 
@@ -52,7 +53,7 @@ bool IsGroup(const viaduct::guest::agent::Endpoint& endpoint);
  * @param node a node whose stack is a kernel
  * @param interface an interface number of the node's Ipv4 or Ipv6 object
  * @param ipv6 whether the number is the Ipv6 object's
- * @return the interface's index in the kernel; 0: it has none, or not yet
+ * @return the interface's index in the kernel; 0: the interface has no index, or not yet
  */
 int InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6);
 

@@ -106,7 +106,7 @@ KernelSocketCore::BecomeAccepted(const KernelSocketCore& listener, const agent::
     m_stack = listener.m_stack;
     m_kind = listener.m_kind;
     m_family = listener.m_family;
-    m_synced = listener.m_synced; // accepted sockets inherit the options
+    m_synced = listener.m_synced; // the kernel copies a listener's options to accepted sockets
     m_shutdownSend = listener.m_shutdownSend;
     m_shutdownRecv = listener.m_shutdownRecv;
     m_sendBuffer = listener.m_sendBuffer;
@@ -137,9 +137,9 @@ KernelSocketCore::ShutdownRecv()
     return 0;
 }
 
-// Closes a connection; this ends only the sending, as in ns-3. When the peer ends its sending, too,
-// the kernel's socket is closed and the application is notified. A connection with data that the
-// application has not read is reset.
+// Closes the socket. For a connection, Close() ends only the sending direction, as in ns-3; when
+// the peer ends its sending direction, too, the kernel's socket is closed and the application is
+// notified. A connection with data that the application has not read is reset.
 int
 KernelSocketCore::Close()
 {
@@ -195,7 +195,8 @@ KernelSocketCore::CloseInKernel(bool abort)
     {
         m_stack->GetAgent().Detach(m_number);
     }
-    // Runs in a separate event, because it may release the last reference to this object's user.
+    // Release() runs in a separate event, because it may release the last reference to the ns-3
+    // socket that owns this core.
     Simulator::ScheduleNow(&KernelSocketStack::Release, m_stack, m_number);
     m_number = 0;
 }
@@ -223,7 +224,7 @@ KernelSocketCore::OnBroken(int errorNumber)
     m_errno = kernelsocket::ToSocketErrno(errorNumber);
     if (!m_kind.connects)
     {
-        return; // an ICMP error: the next datagram may arrive
+        return; // an ICMP error about one datagram: the next datagram may arrive
     }
     m_ended = true;
     m_closing = true;

@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <utility>
 
-// Connections are in kernel-socket-connection.cc, sending and receiving in
-// kernel-socket-transfer.cc, options in kernel-socket-options.cc.
+// The functions for connections are in kernel-socket-connection.cc, for sending and receiving in
+// kernel-socket-transfer.cc, for options in kernel-socket-options.cc.
 
 namespace ns3
 {
@@ -42,7 +42,7 @@ KernelSocketCore::KernelSocketCore(Socket& socket, const Kind& kind, Fork fork)
 
 KernelSocketCore::~KernelSocketCore()
 {
-    // The stack keeps open sockets alive, so this one was never opened or is closed, or the
+    // The stack keeps open sockets alive, so this socket was never opened or is closed, or the
     // simulation has ended.
     if (m_number != 0 && m_stack->HasAgent())
     {
@@ -143,8 +143,8 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
     m_bound = true;
     m_answer.reset();
     m_bindRequest = TellWithScope(Code::kBind, endpoint);
-    // Before the guest has booted there is no answer: success is assumed, and GetErrno() returns a
-    // failure later.
+    // Before the guest has booted, the kernel gives no answer: success is assumed, and GetErrno()
+    // returns a failure later.
     if (await && m_stack->GetAgent().Await(m_bindRequest) && m_answer)
     {
         m_bound = false;
@@ -185,7 +185,7 @@ KernelSocketCore::DeviceOf(const Ipv6Address& address) const
     {
         return ipv6->GetNetDevice(static_cast<uint32_t>(own));
     }
-    const bool single = ipv6->GetNInterfaces() == 2; // with the loopback
+    const bool single = ipv6->GetNInterfaces() == 2; // the loopback interface and one more
     return m_device || !single ? m_device : ipv6->GetNetDevice(1);
 }
 
@@ -314,7 +314,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     }
     if (code == Code::kSend && m_kind.stream && m_state == CONNECTED)
     {
-        OnBroken(errorNumber); // the bytes are lost: the kernel reports a reset only once, here
+        OnBroken(errorNumber); // bytes are lost, and the kernel reports a reset only once
     }
 }
 

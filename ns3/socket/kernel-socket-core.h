@@ -45,27 +45,27 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** The kind of a socket. */
     struct Kind
     {
-        Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< ns-3's type
-        int type{0};                                            //!< SOCK_STREAM...
-        int protocol{0};                                        //!< IPPROTO_...
-        bool connects{false};                                   //!< connection-oriented
-        bool stream{false};                                     //!< bytes without boundaries
-        uint32_t maxDatagram{0};                                //!< largest message; 0: any
+        Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< socket type of ns-3
+        int type{0};                                            //!< kernel's type: SOCK_STREAM...
+        int protocol{0};                                        //!< protocol: IPPROTO_...
+        bool connects{false};                                   //!< whether it has connections
+        bool stream{false};                                     //!< data has no boundaries
+        uint32_t maxDatagram{0};                                //!< maximum message size; 0: any
         bool halfCloses{true}; //!< whether shutdown(2) notifies the peer of the end of the data
     };
 
-    /** The default of both directions in bytes, as in ns-3's sockets; the kernel then chooses its
-     * own sizes.
-     */
+    /** The default size of the send and receive buffers in bytes, as in ns-3's sockets; with the
+     * default, the kernel chooses the sizes of its own buffers. */
     static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
-    /** Makes a socket of the same class and with the same callbacks; returns it and its core. */
+    /** Creates a socket of the same class and with the same callbacks; returns the socket and its
+     * core. */
     using Fork = std::function<std::pair<Ptr<Socket>, KernelSocketCore*>()>;
 
     /**
-     * @param socket the ns-3 socket that uses this core; must outlive it
+     * @param socket the ns-3 socket that uses this core; must outlive this core
      * @param kind the kind of socket
-     * @param fork makes the socket of an accepted connection
+     * @param fork creates the socket of an accepted connection
      */
     KernelSocketCore(Socket& socket, const Kind& kind, Fork fork);
     ~KernelSocketCore() override;
@@ -86,14 +86,14 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         return m_node;
     }
 
-    /** @param protocol the protocol of a raw socket; must be set before it is opened */
+    /** @param protocol the protocol of a raw socket; must be set before the socket is opened */
     void SetProtocol(int protocol)
     {
         m_kind.protocol = protocol;
     }
 
     /**
-     * Takes over a connection.
+     * Makes this socket the socket of an accepted connection.
      * @param listener the socket that has accepted the connection
      * @param accepted the number and the addresses of the connection's socket in the kernel
      */
@@ -101,28 +101,28 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
                         const viaduct::guest::agent::Accepted& accepted);
 
     /**
-     * @param bytes the maximum that the agent may have and the kernel has not accepted; unless it
-     * is ns-3's default, also sets the kernel's buffer (SO_SNDBUF)
+     * @param bytes the maximum number of bytes that the agent has and the kernel has not accepted;
+     * a change also sets the kernel's buffer (SO_SNDBUF)
      */
     void SetSendBuffer(uint32_t bytes);
     /**
-     * @param bytes the maximum that may wait here for the application; unless it is ns-3's default,
-     * also sets the kernel's buffer (SO_RCVBUF)
+     * @param bytes the maximum number of bytes that wait here for the application; a change also
+     * sets the kernel's buffer (SO_RCVBUF)
      */
     void SetReceiveBuffer(uint32_t bytes);
-    /** @return the bytes of SetSendBuffer() */
+    /** @return the maximum that SetSendBuffer() has set */
     uint32_t GetSendBuffer() const
     {
         return m_sendBuffer;
     }
 
-    /** @return the bytes of SetReceiveBuffer() */
+    /** @return the maximum that SetReceiveBuffer() has set */
     uint32_t GetReceiveBuffer() const
     {
         return m_receiveBuffer;
     }
 
-    /** @name As the functions of Socket @{ */
+    /** @name Functions with the names and meanings of the functions of Socket @{ */
     int Bind(const Address& address);
     int BindAny(bool ipv6);
     int Connect(const Address& address);
@@ -162,7 +162,8 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
-    /** Returns an option's value, once the node's interfaces are known; owns all data it uses. */
+    /** A function that returns an option's value when the node's interfaces are known, and that
+     * owns all data it uses. */
     using LateValue = viaduct::guest::AgentClient::Payload;
     /** Sets an option whose value depends on an interface index, which is unknown before the start
      * of the simulation.
@@ -179,13 +180,14 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      * @return 0, or -1 if the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
-    /** The options for packets to groups; set on the kernel's socket with its next such packet. */
+    /** The options for packets to groups; set on the kernel's socket before its next packet to a
+     * group. */
     struct Groups
     {
-        uint8_t hops{0}; //!< time to live or hop limit; 0: as for all packets
+        uint8_t hops{0}; //!< time to live or hop limit; 0: the packet's tag, else ns-3's default
         int32_t interface {
             0
-        };                //!< number in the node's Ipv4 or Ipv6 object; 0 and less: by the routes
+        };                //!< interface number in the node's Ipv4 or Ipv6 object; <= 0: by routes
         bool loop{false}; //!< whether members on the node itself receive the packets, too
     };
 
@@ -195,7 +197,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         return m_groups;
     }
 
-    /** @return true if this is an IPv6 socket; a socket that is not open has no family */
+    /** @return whether this is an IPv6 socket; false for a socket that was never opened */
     bool IsIpv6() const;
     /**
      * Modifies a received packet; returns false if the packet is not for this socket and is
@@ -246,8 +248,8 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** An option that was set. */
     struct Option
     {
-        int level;       //!< SOL_SOCKET...
-        int name;        //!< the option
+        int level;       //!< level of the option: SOL_SOCKET...
+        int name;        //!< name of the option at its level
         LateValue value; //!< returns the option's value
     };
 
@@ -303,7 +305,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     Ptr<KernelSocketStack> m_stack;    //!< the node's stack
     State m_state{UNOPENED};           //!< the state
     uint32_t m_number{0};              //!< number of the kernel's socket; 0: none
-    int m_family{0};                   //!< AF_INET, AF_INET6, or 0
+    int m_family{0};                   //!< AF_INET, AF_INET6; 0: not opened
     bool m_bound{false};               //!< whether the kernel was asked to bind the socket
     bool m_sent{false};                //!< whether a datagram was sent
     Ptr<NetDevice> m_device;           //!< the device that the socket is bound to; null: none
@@ -319,19 +321,19 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     bool m_closing{false};                          //!< whether Close() was called
     bool m_ended{false};                            //!< whether the peer has ended its sending
     bool m_closeNotified{false};                    //!< whether a close callback was called
-    bool m_broadcast{false};                        //!< SetAllowBroadcast()
+    bool m_broadcast{false};                        //!< the value of SetAllowBroadcast()
     bool m_refused{false};                          //!< whether a datagram could not be sent
-    uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< SetSendBuffer()
-    uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< SetReceiveBuffer()
+    uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< the maximum of SetSendBuffer()
+    uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< the maximum of SetReceiveBuffer()
     uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not accepted
     uint64_t m_unreturned{0};        //!< bytes read by the application, not yet returned as credit
     uint64_t m_available{0};         //!< bytes in m_received
     std::deque<Received> m_received; //!< data waiting for the application
-    std::map<std::pair<int, int>, int> m_synced; //!< present options of the kernel's socket
+    std::map<std::pair<int, int>, int> m_synced; //!< option values of the kernel's socket
     std::vector<Option> m_options;               //!< options set before the socket was opened
-    Groups m_groups;                             //!< GroupOptions()
+    Groups m_groups;                             //!< options for packets to groups
     int32_t m_groupInterface{0};                 //!< Groups::interface that the kernel's socket has
-    Prepare m_prepare;                           //!< SetPrepare()
+    Prepare m_prepare;                           //!< the function of SetPrepare()
 };
 
 } // namespace ns3

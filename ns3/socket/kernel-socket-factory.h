@@ -27,9 +27,10 @@ namespace ns3
  * @ingroup viaduct
  * @brief Creates sockets of one class, which are sockets of the node's kernel.
  *
- * The factory's TypeId has the name of the alias below. On a node of KernelStackHelper,
- * applications that ask for Base, one of ns-3's factories of a protocol, get this factory.
- * @tparam Base the factory that this one replaces for applications
+ * The name of the factory's TypeId is the name of its alias, e.g. ns3::KernelTcpSocketFactory. On a
+ * node of KernelStackHelper, applications that ask for Base, one of ns-3's factories of a protocol,
+ * get this factory.
+ * @tparam Base the factory that this factory replaces for applications
  * @tparam KernelSocket the sockets' class
  */
 template <class Base, class KernelSocket>
@@ -39,7 +40,7 @@ class KernelSocketFactory : public Base
     /** @return the object TypeId */
     static TypeId GetTypeId()
     {
-        // ns-3 has a factory of raw sockets for each family; the kernel's class serves both.
+        // ns-3 has a factory of raw sockets for each family; KernelRawSocket serves both families.
         const std::string name = std::is_same_v<Base, Ipv6RawSocketFactory>
                                      ? "ns3::KernelRaw6Socket"
                                      : KernelSocket::GetTypeId().GetName();

@@ -32,14 +32,14 @@ class KernelSocketOptions
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name the option
      * @param value the option's value
-     * @param size the value's bytes
+     * @param size the size of the value in bytes
      * @return 0
      */
     virtual int SetSockOpt(int level, int name, const void* value, uint32_t size) = 0;
     /** Calls getsockopt(2) in the kernel at the present instant.
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name the option
-     * @return the option's value; empty if there is none (GetErrno() returns the reason)
+     * @return the option's value; empty if the kernel returns none (GetErrno() returns the reason)
      */
     virtual std::vector<std::byte> GetSockOpt(int level, int name) = 0;
 };
@@ -205,7 +205,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
     {
     }
 
-    /** @return the implementation */
+    /** @return the core, which implements this socket */
     KernelSocketCore& Core() const
     {
         return *m_core;
@@ -218,7 +218,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
     }
 
   private:
-    static constexpr uint32_t BACKLOG = 4096; //!< the kernel's limit (somaxconn) applies
+    static constexpr uint32_t BACKLOG = 4096; //!< argument of listen(2); at most somaxconn applies
 
     std::unique_ptr<KernelSocketCore> MakeCore(const KernelSocketCore::Kind& kind)
     {
@@ -228,7 +228,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
         });
     }
 
-    std::unique_ptr<KernelSocketCore> m_core; //!< the implementation
+    std::unique_ptr<KernelSocketCore> m_core; //!< implements this socket
 };
 
 } // namespace ns3

@@ -40,7 +40,7 @@ HopLimitOf(Ptr<const Packet> packet)
     return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
 }
 
-// Returns the value of an option of SyncOption() in a new socket of the kernel.
+// Returns the value that an option of SyncOption() has in a new socket of the kernel.
 int
 KernelDefault(int level, int name)
 {
@@ -56,7 +56,8 @@ KernelDefault(int level, int name)
     return group ? 1 : 0;
 }
 
-// Returns the default for 0, which means "not set" both in ns-3 and in the kernel.
+// Returns a hop limit, or -1 for the kernel's default: a hop limit of 0 means "not set" both in
+// ns-3 and in the kernel.
 int
 OrDefault(uint8_t hopLimit)
 {
@@ -65,15 +66,17 @@ OrDefault(uint8_t hopLimit)
 
 } // namespace
 
-// Copies the settings that Socket keeps in members without any notification.
+// Copies to the kernel's socket the settings that ns-3's Socket keeps in members and changes
+// without any notification.
 void
 KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
 {
     const bool ipv6 = IsIpv6();
     const int tagged = packet ? HopLimitOf(packet) : -1;
     SyncOption(SOL_SOCKET, SO_PRIORITY, m_socket.GetPriority());
-    // The metadata of datagrams is always requested, because OLSR, RIP and further protocols ask
-    // for it when the socket is bound already, and some never send by it.
+    // The metadata of datagrams is always requested, because OLSR, RIP and further protocols
+    // request it only when the socket is already bound, and some protocols never send by that
+    // socket.
     const int datagrams = m_kind.connects ? 0 : 1;
     if (datagrams != 0)
     {
@@ -105,8 +108,8 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
     }
 }
 
-// Sets ns-3's defaults for groups. A kernel's defaults are one hop, and that members on the node
-// receive the packets, too.
+// Sets the options for packets to groups, by default to ns-3's defaults. A kernel's defaults
+// differ: one hop, and members on the node receive the packets, too.
 void
 KernelSocketCore::SyncGroupOptions(int tagged)
 {

@@ -62,7 +62,8 @@ KernelSocketStack::Install(Ptr<Node> node,
     node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
     node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
     // ns-3's IPv6 layer has a separate factory of raw sockets. If two objects have the same type,
-    // the one that was requested more often is returned (Object::UpdateSortedArray()).
+    // GetObject() returns the object that was requested more often (Object::UpdateSortedArray()),
+    // so the kernel's factory is requested once.
     node->GetObject<KernelRaw6SocketFactory>();
     return stack;
 }

@@ -61,8 +61,8 @@ class KernelSocketStack : public Object
                                           std::shared_ptr<viaduct::guest::AgentClient> agent,
                                           uint32_t number);
 
-    /** Sets the kernel's interface of a device. If several devices share an interface, packets
-     * arrive on the last one.
+    /** Sets the kernel's interface of a device. If several devices share an interface, received
+     * packets arrive on the last of these devices.
      * @param device the ns-3 device
      * @param ifindex the interface's index on the node
      * @param name the interface's name on the node
@@ -75,17 +75,17 @@ class KernelSocketStack : public Object
 
     /**
      * @param device a device of the node
-     * @return the name of the device's interface on the node; empty if it has none
+     * @return the name of the device's interface on the node; empty if the device has no interface
      */
     std::string GetInterfaceName(Ptr<NetDevice> device) const;
     /**
      * @param device a device of the node
-     * @return the index of the device's interface on the node; 0 if it has none
+     * @return the index of the device's interface on the node; 0 if the device has no interface
      */
     int GetInterfaceIndex(Ptr<NetDevice> device) const;
     /**
      * @param ifindex an interface's index on the node
-     * @return the device; null if there is none (the loopback interface)
+     * @return the interface's device; null if the interface has no device (loopback)
      */
     Ptr<NetDevice> GetDevice(int ifindex) const;
 
@@ -142,13 +142,13 @@ class KernelSocketStack : public Object
 
     /** The name of a datagram socket, which must be unique: port, address and family, device. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
-    /** Reserves a name for a socket until it is released.
+    /** Reserves a name for a socket until the name is released.
      * @param number the socket's number
      * @param name the name that the socket is bound to
      * @return false, without a change, if another socket has the name
      */
     bool Claim(uint32_t number, const Name& name);
-    /** @param number the number of a socket that releases its name */
+    /** Releases a socket's name. @param number the socket's number */
     void Unclaim(uint32_t number);
 
     /**
@@ -161,7 +161,7 @@ class KernelSocketStack : public Object
         m_open[number] = socket;
     }
 
-    /** @param number the number of a socket that is closed */
+    /** Releases the reference to a closed socket. @param number the socket's number */
     void Release(uint32_t number);
     /** @return the open sockets by their numbers */
     const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const
@@ -175,17 +175,17 @@ class KernelSocketStack : public Object
   private:
     struct Interface
     {
-        int ifindex;      //!< index on the node
-        std::string name; //!< name on the node
+        int ifindex;      //!< the interface's index on the node
+        std::string name; //!< the interface's name on the node
     };
 
     std::shared_ptr<viaduct::guest::AgentClient> m_agent; //!< agent of the node's guest
     uint32_t m_number{0};                                 //!< number of the node at the agent
-    std::map<Ptr<NetDevice>, Interface> m_devices;        //!< the node's devices
-    std::map<int, Ptr<NetDevice>> m_byIndex;              //!< the device that receives packets
-    std::map<uint32_t, Ptr<Socket>> m_open;               //!< open sockets
-    std::map<Name, uint32_t> m_names;                     //!< names of datagram sockets
-    std::function<void()> m_updateRoutes;                 //!< SetRouteUpdate()
+    std::map<Ptr<NetDevice>, Interface> m_devices;        //!< interfaces by device
+    std::map<int, Ptr<NetDevice>> m_byIndex;              //!< the receiving device by ifindex
+    std::map<uint32_t, Ptr<Socket>> m_open;               //!< open sockets by number
+    std::map<Name, uint32_t> m_names;                     //!< numbers of datagram sockets by name
+    std::function<void()> m_updateRoutes;                 //!< the function of SetRouteUpdate()
 };
 
 } // namespace ns3

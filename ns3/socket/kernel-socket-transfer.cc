@@ -24,7 +24,7 @@ using agent::BytesOf;
 namespace
 {
 
-/// Flags of send() whose effect a simulation always has.
+/// Flags of Send() that are accepted without an action: a simulation always has their effect.
 constexpr uint32_t HARMLESS_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
 
 Ptr<Packet>
@@ -126,8 +126,8 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
         } while (!rest.empty());
     }
     m_unwritten += size;
-    // Protocols send little by raw sockets, and are notified of failures at once, as by ns-3's own
-    // raw sockets.
+    // A raw socket waits for the result of the send, because protocols send little by raw sockets,
+    // and are notified of failures at once, as by ns-3's own raw sockets.
     if (m_kind.type == SOCK_RAW && m_stack->HasAgent())
     {
         m_refused = false;
@@ -151,7 +151,7 @@ KernelSocketCore::GetRxAvailable() const
     return static_cast<uint32_t>(m_available);
 }
 
-// Returns all available data up to maxSize: a stream has no packets.
+// Returns all available data, up to maxSize bytes: a stream has no packet boundaries.
 Ptr<Packet>
 KernelSocketCore::TakeStream(uint32_t maxSize)
 {
@@ -219,7 +219,8 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     return taken;
 }
 
-// Credit is returned half a buffer at a time, because each message to the guest has a cost.
+// Counts bytes that the application has read, and returns credit to the guest, half a buffer at a
+// time, because each message to the guest has a cost.
 void
 KernelSocketCore::Consumed(uint64_t bytes)
 {

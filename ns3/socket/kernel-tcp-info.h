@@ -25,7 +25,7 @@ struct KernelTcpInfo
     Address peer;                  //!< InetSocketAddress or Inet6SocketAddress
     std::string state;             //!< state by its ss(8) name: ESTAB, FIN-WAIT-1...
     std::string caState;           //!< congestion state: Open, Disorder, CWR, Recovery, Loss
-    std::string congestionControl; //!< cubic...
+    std::string congestionControl; //!< congestion control: cubic...
     uint32_t cwnd;                 //!< congestion window, segments
     uint32_t ssthresh;             //!< slow start threshold, segments; initially 0x7fffffff
     uint32_t mss;                  //!< maximum size of sent segments, bytes
@@ -37,12 +37,12 @@ struct KernelTcpInfo
     uint32_t lost;                 //!< segments currently considered lost
     uint32_t unacked;              //!< segments sent and not acknowledged
     uint32_t sacked;               //!< unacked segments that are acknowledged selectively
-    uint64_t bytesSent;            //!< payload, including retransmissions
-    uint64_t bytesRetransmitted;   //!< payload
-    uint64_t bytesAcked;           //!< payload
-    uint64_t bytesReceived;        //!< payload
-    uint64_t pacingRate;           //!< bytes/s; UINT64_MAX: no pacing
-    uint64_t deliveryRate;         //!< bytes/s
+    uint64_t bytesSent;            //!< payload bytes sent, including retransmissions
+    uint64_t bytesRetransmitted;   //!< payload bytes retransmitted
+    uint64_t bytesAcked;           //!< payload bytes acknowledged
+    uint64_t bytesReceived;        //!< payload bytes received
+    uint64_t pacingRate;           //!< pacing rate, bytes/s; UINT64_MAX: no pacing
+    uint64_t deliveryRate;         //!< delivery rate, bytes/s
     uint32_t notSent;              //!< bytes in the send buffer that were never sent
     uint32_t receiveQueue;         //!< bytes that the program has not read
     uint32_t sendQueue;            //!< bytes that are not acknowledged

@@ -28,7 +28,7 @@ NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocket);
 namespace
 {
 
-// Returns the default in ns-3's source, independently of Config::SetDefault.
+// Returns an attribute's default in ns-3's source, independently of Config::SetDefault.
 Ptr<const AttributeValue>
 OriginalValue(const std::string& attribute)
 {

@@ -20,7 +20,7 @@ struct KernelTcpInfo;
 
 /**
  * @ingroup viaduct
- * @brief TCP, or MPTCP, of the node's kernel.
+ * @brief A TCP or MPTCP socket of the node's kernel.
  *
  * The kernel supports these attributes of ns3::TcpSocket: SndBufSize (SO_SNDBUF), RcvBufSize
  * (SO_RCVBUF), SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A
@@ -29,8 +29,8 @@ struct KernelTcpInfo;
  * default ends the simulation with a message. MaxSegLifetime, which ns-3's HTTP applications set,
  * is kept without effect.
  *
- * The trace sources are those of ns3::TcpSocketBase, in the same units. They follow the kernel in
- * steps of KernelState's attribute Interval, which must be set on the node.
+ * The trace sources are those of ns3::TcpSocketBase, in the same units. The trace sources follow
+ * the kernel in steps of KernelState's attribute Interval, which must be set on the node.
  */
 class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 {
@@ -175,10 +175,11 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
      * @param value the attribute's new value
      */
     void SetUnsupported(const std::string& name, const AttributeValue& value) const;
-    /** Sets an option if the attribute differs from ns-3's default, or has had another value.
+    /** Sets an option if the attribute's new value differs from ns-3's default, or the attribute
+     * had another value before.
      * @param attribute the attribute's name
      * @param value the attribute's new value
-     * @param present the attribute's previous value, which is set to the new one
+     * @param present the attribute's previous value, which is set to the new value
      * @param option an option of IPPROTO_TCP
      */
     void SetSize(const std::string& attribute, uint32_t value, uint32_t* present, int option);
@@ -189,10 +190,10 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     double m_maxSegLifetime{120};    //!< attribute MaxSegLifetime
     std::string m_congestionControl; //!< attribute CongestionControl
 
-    uint32_t m_lastCwnd{0};                        //!< last reported value
-    uint32_t m_lastSsthresh{UINT32_MAX};           //!< last reported value
-    Time m_lastRtt;                                //!< last reported value
-    Time m_lastRto;                                //!< last reported value
+    uint32_t m_lastCwnd{0};                        //!< last reported congestion window
+    uint32_t m_lastSsthresh{UINT32_MAX};           //!< last reported slow start threshold
+    Time m_lastRtt;                                //!< last reported round-trip time
+    Time m_lastRto;                                //!< last reported retransmission timeout
     TracedCallback<uint32_t, uint32_t> m_cwnd;     //!< trace source CongestionWindow
     TracedCallback<uint32_t, uint32_t> m_ssthresh; //!< trace source SlowStartThreshold
     TracedCallback<Time, Time> m_rtt;              //!< trace source RTT

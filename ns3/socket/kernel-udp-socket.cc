@@ -26,15 +26,15 @@ NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocket);
 namespace
 {
 
-constexpr uint32_t MAX_DATAGRAM = 65507; //!< maximum of IPv4, as in ns-3's UDP
+constexpr uint32_t MAX_DATAGRAM = 65507; //!< bytes, the maximum of IPv4, as in ns-3's UDP
 
 /**
- * Returns an option's value that contains an interface index.
+ * Returns a function that returns an option's value with an interface index.
  * @param node the node with the interface
  * @param interface an interface number of IPv4 or IPv6; 0: none
  * @param request the value, complete except for the index
  * @param index the member for the index
- * @return the value
+ * @return the function
  */
 template <class Request, class Index>
 KernelSocketCore::LateValue
@@ -103,8 +103,8 @@ KernelUdpSocket::BindToGroup(const Ipv4Address& group, const Address& address)
     return 0;
 }
 
-// Binds to any address and joins the group on all interfaces: a kernel binds a socket to a group of
-// the link on one interface only.
+// Binds to any address and joins the group on all interfaces, because a kernel binds a socket to a
+// link-local group on one interface only.
 int
 KernelUdpSocket::BindToGroup(const Ipv6Address& group, uint16_t port)
 {
@@ -170,7 +170,7 @@ KernelUdpSocket::SetMtuDiscover(bool discover)
 {
     if (std::exchange(m_mtuDiscover, discover) != discover)
     {
-        // WANT is the kernel's default, which fragments packets of the kernel itself.
+        // IP_PMTUDISC_WANT, the kernel's default, fragments packets that the kernel itself sends.
         Core().SetSockOpt(
             IPPROTO_IP, IP_MTU_DISCOVER, discover ? IP_PMTUDISC_DO : IP_PMTUDISC_WANT);
     }

@@ -15,11 +15,12 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief UDP of the node's kernel.
+ * @brief A UDP socket of the node's kernel.
  *
  * A datagram that does not fit in the kernel's buffer waits; with more than 128 KiB waiting, Send()
- * fails with ERROR_AGAIN. An interface is named by its number in the node's Ipv4 or Ipv6 object; 0
- * in MulticastJoinGroup, where ns-3's sockets ignore it, leaves the choice to the kernel's routes.
+ * fails with ERROR_AGAIN. An interface is named by its number in the node's Ipv4 or Ipv6 object;
+ * interface 0 in MulticastJoinGroup, where ns-3's sockets ignore the interface, leaves the choice
+ * to the kernel's routes.
  */
 class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 {
@@ -31,9 +32,9 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     using KernelSocketMixin::Bind;
     /**
-     * Binds the socket; one bound to a group also joins it on all interfaces: ns-3 delivers groups
-     * without a request, and routing protocols (RIP, RIPng) rely on that, while a kernel drops
-     * their packets.
+     * Binds the socket. A socket that is bound to a group also joins the group on all interfaces:
+     * ns-3 delivers packets to groups without a request, and routing protocols (RIP, RIPng) rely on
+     * that, while a kernel drops such packets.
      */
     int Bind(const Address& address) override;
 

@@ -16,7 +16,8 @@
 namespace viaducttest
 {
 
-/** A test on two nodes and a link of 10 ms, with addresses of both families. */
+/** A test of two kernel nodes that are connected by a link of 10 ms and have IPv4 and IPv6
+ * addresses. */
 class KernelPairTestCase : public KernelTestCase
 {
   public:
@@ -31,13 +32,13 @@ class KernelPairTestCase : public KernelTestCase
         m_interfaces6 = Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
     }
 
-    /** @return the second node's address, without port */
+    /** @return the IPv6 or IPv4 address of the second node, without port */
     Address Host(bool ipv6) const
     {
         return ipv6 ? Address(m_interfaces6.GetAddress(1, 1)) : Address(m_interfaces.GetAddress(1));
     }
 
-    /** @return the second node's address with a port */
+    /** @return the IPv6 or IPv4 address of the second node, with a port */
     Address Server(bool ipv6, uint16_t port) const
     {
         return ipv6 ? Address(Inet6SocketAddress(m_interfaces6.GetAddress(1, 1), port))
@@ -56,7 +57,7 @@ class KernelPairTestCase : public KernelTestCase
         Simulator::Run();
     }
 
-    /** Ends the simulation; another one may follow. */
+    /** Ends the simulation and resets the members, so that another simulation may follow. */
     void End()
     {
         m_interfaces6 = Ipv6InterfaceContainer();

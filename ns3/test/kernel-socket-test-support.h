@@ -28,17 +28,18 @@
 /**
  * @file
  * @ingroup viaduct
- * Helpers for tests of kernel sockets against this machine's kernel.
+ * Helpers for tests of kernel sockets that use the kernel of the machine that runs the tests.
  */
 
 namespace ns3::viaducttest
 {
 
-/** Runs the simulator as long as this machine's kernel needs, which depends on the machine. */
+/** Functions that run the simulator until a condition holds, as the time that this machine's kernel
+ * needs depends on the machine. */
 struct RunsUntil
 {
-    /** Runs until a condition holds.
-     * @return false if it is not true within a minute of real time
+    /** Runs the simulator until a condition holds.
+     * @return false if the condition does not hold within a minute of real time
      */
     bool RunUntil(const std::function<bool()>& condition)
     {
@@ -54,13 +55,15 @@ struct RunsUntil
                 next = Simulator::Schedule(MilliSeconds(1), [&] { look(); });
             }
         };
-        next = Simulator::ScheduleNow([&] { look(); }); // Run() forgets a Stop() before it
+        // An event calls look(), because Run() ignores a Stop() that was called before it.
+        next = Simulator::ScheduleNow([&] { look(); });
         Simulator::Run();
         next.Cancel();
         return condition();
     }
 
-    /** Runs until a condition holds, and 100 ms longer: for events that must not happen again. */
+    /** Runs the simulator until a condition holds, and for 100 ms after that, to detect events that
+     * must not happen again. */
     void RunPast(const std::function<bool()>& condition)
     {
         RunUntil(condition);
@@ -69,7 +72,8 @@ struct RunsUntil
     }
 };
 
-/** A node with sockets of this machine's kernel, in a namespace that is removed with the test. */
+/** A node with sockets of this machine's kernel, in a network namespace that is removed at the end
+ * of the test. */
 struct NativeNode : RunsUntil
 {
     NativeNode()
@@ -83,8 +87,8 @@ struct NativeNode : RunsUntil
     }
 
     /**
-     * @param factory the name of a factory
-     * @return a new socket
+     * @param factory the name of a socket factory's TypeId
+     * @return a new socket of the node
      */
     Ptr<Socket> MakeSocket(const std::string& factory) const
     {
@@ -99,14 +103,14 @@ struct NativeNode : RunsUntil
 inline const char* const TCP = "ns3::KernelTcpSocketFactory";
 inline const char* const UDP = "ns3::KernelUdpSocketFactory";
 
-/** @return an address of the node itself */
+/** @return the loopback address with a port */
 inline InetSocketAddress
 Local(uint16_t port)
 {
     return InetSocketAddress(Ipv4Address("127.0.0.1"), port);
 }
 
-/** @return bytes that depend on their offset in a stream */
+/** @return a packet whose bytes depend on their offsets in a stream */
 inline Ptr<Packet>
 Pattern(uint32_t offset, uint32_t size)
 {
@@ -118,26 +122,27 @@ Pattern(uint32_t offset, uint32_t size)
     return Create<Packet>(bytes.data(), size);
 }
 
-/** Runs one test case's scenario on a fresh simulator.
- * @tparam Fixture the scenario's argument; created before it and destroyed after it
+/** A test case that runs a scenario on a new simulator.
+ * @tparam Fixture the class of the scenario's argument, which is created before the scenario runs
+ * and destroyed after it
  */
 template <class Fixture>
 class SocketTestCase : public TestCase
 {
   public:
     /**
-     * @param name the case's name
-     * @param scenario the case's steps
+     * @param name the name of the test case
+     * @param scenario the function that does the steps of the test case
      */
     SocketTestCase(const std::string& name, std::function<void(SocketTestCase&, Fixture&)> scenario)
         : TestCase(name), m_scenario(std::move(scenario))
     {
     }
 
-    /**
+    /** Checks that two values are equal.
      * @param actual the actual value
      * @param expected the expected value
-     * @param what its description
+     * @param what the description of the value
      */
     template <class A, class B>
     void Equal(const A& actual, const B& expected, const std::string& what)
@@ -161,7 +166,7 @@ class SocketTestCase : public TestCase
 
 using KernelSocketTestCase = SocketTestCase<NativeNode>;
 
-/** Records the events of a socket. */
+/** Records the events of sockets as text. */
 struct Diary
 {
     std::string text;

@@ -28,8 +28,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Helpers for tests whose nodes have a real kernel. They need a built kernel (viaduct kernel
- * build), but no privilege.
+ * Helpers for tests whose nodes have a real kernel. The tests need a kernel built by `viaduct
+ * kernel build`, but no privilege.
  */
 
 namespace viaducttest
@@ -37,7 +37,7 @@ namespace viaducttest
 
 using namespace ns3;
 
-/** @return the reason why there is no kernel to test; empty if there is one */
+/** @return the reason why no kernel is available for tests; empty if a kernel is available */
 inline std::string
 KernelUnavailable()
 {
@@ -53,7 +53,8 @@ KernelUnavailable()
     }
 }
 
-/** @return whether the newest kernel has an option ("CONFIG_IP_DCCP", gone in 6.16) */
+/** @return whether the newest built kernel has a configuration option, for example
+ * "CONFIG_IP_DCCP", which Linux removed in 6.16 */
 inline bool
 KernelHas(const std::string& option)
 {
@@ -61,7 +62,7 @@ KernelHas(const std::string& option)
     return std::find(absent.begin(), absent.end(), option) == absent.end();
 }
 
-/** A test that needs a kernel. */
+/** A test that needs a built kernel; prints SKIPPED and succeeds without a kernel. */
 class KernelTestCase : public TestCase
 {
   public:
@@ -70,7 +71,8 @@ class KernelTestCase : public TestCase
   protected:
     virtual void RunWithKernel() = 0;
 
-    /** Makes a line of nodes with links of 100 Mbit/s and 10 ms, and addresses 10.0.I.0/24. */
+    /** Makes a line of nodes with links of 100 Mbit/s and 10 ms; the network of link I, from 0 on,
+     * is 10.0.I.0/24. */
     void MakeLine(uint32_t count, KernelStackHelper& stack)
     {
         m_nodes.Create(count);
@@ -88,7 +90,7 @@ class KernelTestCase : public TestCase
         }
     }
 
-    /** Records the times at which frames begin and end on a device. */
+    /** Records the times at which a device begins to send a frame and has received a frame. */
     void Record(Ptr<NetDevice> device)
     {
         const uint32_t id = device->GetNode()->GetId();
@@ -102,12 +104,12 @@ class KernelTestCase : public TestCase
             }));
     }
 
-    std::ostringstream m_trace;          //!< the frames of Record(), with hashes of their contents
-    std::vector<Time> m_sends;           //!< times of sent frames
-    std::vector<Time> m_gets;            //!< times of received frames
-    NodeContainer m_nodes;               //!< the nodes
-    NetDeviceContainer m_devices;        //!< devices of MakeLine(), by link
-    Ipv4InterfaceContainer m_interfaces; //!< interfaces of MakeLine(), by link
+    std::ostringstream m_trace;          //!< frames of Record() as text, with hashes of contents
+    std::vector<Time> m_sends;           //!< times at which frames of Record() were sent
+    std::vector<Time> m_gets;            //!< times at which frames of Record() were received
+    NodeContainer m_nodes;               //!< the nodes of the test
+    NetDeviceContainer m_devices;        //!< devices of MakeLine(), in the order of links
+    Ipv4InterfaceContainer m_interfaces; //!< interfaces of MakeLine(), in the order of links
 
   private:
     void DoRun() override
@@ -129,7 +131,7 @@ class KernelTestCase : public TestCase
     }
 
   protected:
-    /** Ends the simulation. */
+    /** Destroys the simulation and clears the containers of nodes, devices and interfaces. */
     void Clear()
     {
         m_nodes = NodeContainer();
@@ -146,7 +148,7 @@ class KernelTestCase : public TestCase
                 << packet->GetSize() << " ";
         std::vector<uint8_t> bytes(packet->GetSize());
         packet->CopyData(bytes.data(), packet->GetSize());
-        uint64_t hash = 1469598103934665603U; // FNV-1a
+        uint64_t hash = 1469598103934665603U; // offset basis of the hash FNV-1a
         for (const uint8_t byte : bytes)
         {
             hash = (hash ^ byte) * 1099511628211U;

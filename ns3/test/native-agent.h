@@ -29,7 +29,7 @@
 /**
  * @file
  * @ingroup viaduct
- * A guest's agent without a guest, for tests of the layers above it.
+ * A guest's agent that runs without a guest, for tests of the code that uses the agent.
  */
 
 namespace ns3::viaducttest
@@ -38,10 +38,10 @@ namespace ns3::viaducttest
 namespace agent = viaduct::guest::agent;
 
 /**
- * Runs viaduct-guest on this machine's kernel, in separate namespaces, and polls it every 10 ms of
- * simulated time. Simulated time waits for the answers to requests, as with a real guest, however
- * busy the machine is. Actions of the machine's kernel (packets, timers) take real time, so tests
- * must wait for its events (RunsUntil) and not depend on their instants.
+ * Runs the agent viaduct-guest on this machine's kernel, in separate namespaces, and polls the
+ * agent every 10 ms of simulated time. Simulated time waits for the answers to requests, as with a
+ * real guest, even if the machine is busy. Actions of the machine's kernel (packets, timers) take
+ * real time, so tests must wait for the kernel's events (RunsUntil) and not depend on their times.
  */
 class NativeAgent : public viaduct::guest::AgentChannel
 {
@@ -73,7 +73,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         waitpid(m_pid, nullptr, 0);
     }
 
-    /** @return the pid of the agent */
+    /** @return the process id of the agent */
     pid_t GetPid() const
     {
         return m_pid;
@@ -84,7 +84,8 @@ class NativeAgent : public viaduct::guest::AgentChannel
         return agent::kMaxMessage - sizeof(agent::OperationHeader);
     }
 
-    /** Adds a request that is always answered, after all requests of the message. */
+    /** Sends a message to the agent, after appending a request that the agent always answers, and
+     * answers last. */
     void Send(std::span<const std::byte> message) override
     {
         agent::MessageHeader header;
@@ -120,11 +121,12 @@ class NativeAgent : public viaduct::guest::AgentChannel
     }
 
   private:
-    static constexpr uint32_t LAST = UINT32_MAX; //!< request number that the client does not reach
+    //! The number of the request that Send() appends, which the client's requests do not reach.
+    static constexpr uint32_t LAST = UINT32_MAX;
 
-    /** Passes one message on.
+    /** Receives one message of the agent and passes it to the receiver.
      * @param timeout the maximum wait, in ms of real time
-     * @return whether there was a message
+     * @return whether a message was received
      */
     bool Receive(int timeout)
     {
@@ -148,7 +150,8 @@ class NativeAgent : public viaduct::guest::AgentChannel
         return true;
     }
 
-    /** Receives until the agent is ready and has answered every request. */
+    /** Receives messages until the agent is ready and has answered every request. Throws
+     * viaduct::Error if no message arrives for a minute of real time. */
     void AwaitAnswers()
     {
         while (!m_ready || m_unanswered > 0)
@@ -160,7 +163,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         }
     }
 
-    /** Passes on the agent's messages, every 10 ms of simulated time. */
+    /** Passes the agent's messages to the receiver; runs every 10 ms of simulated time. */
     void Poll()
     {
         AwaitAnswers();
@@ -170,12 +173,12 @@ class NativeAgent : public viaduct::guest::AgentChannel
         Simulator::Schedule(MilliSeconds(10), &NativeAgent::Poll, this);
     }
 
-    viaduct::UniqueFd m_socket;                                 //!< connected to the agent
-    pid_t m_pid;                                                //!< pid of the agent
-    std::function<void(std::span<const std::byte>)> m_receiver; //!< receives the client's messages
-    agent::MessageReader m_reader;                              //!< reads the agent's messages
+    viaduct::UniqueFd m_socket;                                 //!< socket to the agent
+    pid_t m_pid;                                                //!< process id of the agent
+    std::function<void(std::span<const std::byte>)> m_receiver; //!< receives the agent's messages
+    agent::MessageReader m_reader;                              //!< parses the agent's messages
     int m_unanswered{0};                                        //!< sent messages without an answer
-    bool m_ready{false};                                        //!< the agent has sent kHello
+    bool m_ready{false};                                        //!< whether kHello was received
 };
 
 } // namespace ns3::viaducttest

@@ -7,7 +7,8 @@
 /**
  * @file
  * @ingroup viaduct
- * The program of the tests outside an ns-3 tree; inside one, ns-3's test-runner runs them.
+ * The program that runs the tests if the module is built outside of an ns-3 tree. In an ns-3 tree,
+ * ns-3's program test-runner runs the tests.
  */
 
 int

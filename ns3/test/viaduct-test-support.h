@@ -37,8 +37,8 @@
 namespace ns3::viaducttest
 {
 
-/** A clock that a test advances, and that a sleep of the reactor advances by its duration. A sleep
- * without limit is a real one, because only another thread can end it.
+/** A clock that a test advances, and that each sleep of the reactor advances by the duration of the
+ * sleep. A sleep without limit really blocks the thread, because only another thread can end it.
  */
 class ManualReactorClock : public ReactorClock
 {
@@ -65,13 +65,13 @@ class ManualReactorClock : public ReactorClock
         Advance(time);
     }
 
-    /** Advances the clock, so that spinning ends. */
+    /** Advances the clock by 100 ns, so that a spinning reactor stops spinning. */
     void Relax() override
     {
         Advance(viaduct::Duration::Nanoseconds(100));
     }
 
-    /**
+    /** Advances the clock.
      * @param duration the duration by which the clock advances
      */
     void Advance(viaduct::Duration duration)
@@ -86,11 +86,11 @@ class ManualReactorClock : public ReactorClock
 /** The clock of a test's reactor. */
 enum class TestTime
 {
-    MANUAL, //!< a clock that moves only as the loop waits
+    MANUAL, //!< a ManualReactorClock, which advances only while the reactor waits
     REAL    //!< the machine's clock
 };
 
-/** Makes the simulator a reactor during its lifetime. */
+/** Makes the simulator a ReactorSimulatorImpl during the lifetime of this object. */
 class ReactorScope
 {
   public:
@@ -130,21 +130,22 @@ class ReactorScope
 
   private:
     Ptr<ReactorSimulatorImpl> m_reactor;   //!< the simulator
-    ManualReactorClock* m_clock = nullptr; //!< owned by the simulator
+    ManualReactorClock* m_clock = nullptr; //!< the manual clock, owned by m_reactor; or null
 };
 
-/** A frame. */
+/** The bytes of an Ethernet frame. */
 using Frame = std::vector<std::byte>;
-/** Frames in transit. */
+/** The queue of frames in transit in one direction. */
 using Wire = std::deque<Frame>;
 
-/** A port in memory: sent frames enter one queue, frames to receive are in another. */
+/** A port in memory: sent frames are added to one queue, and received frames are taken from another
+ * queue. */
 class QueuePort : public viaduct::io::AnyPort
 {
   public:
     /**
-     * @param in frames to receive
-     * @param out frames sent
+     * @param in the queue of frames that the port receives
+     * @param out the queue of frames that the port has sent
      */
     QueuePort(std::shared_ptr<Wire> in, std::shared_ptr<Wire> out)
         : m_in(std::move(in)), m_out(std::move(out))
@@ -216,25 +217,25 @@ class QueuePort : public viaduct::io::AnyPort
         return true;
     }
 
-    /** Adds the kernel's metadata of a frame. */
+    /** Adds the metadata that a kernel would give to a received frame; set by the test. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
-    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames that it still accepts
-    size_t m_longest = std::numeric_limits<size_t>::max(); //!< maximum length of a frame
-    bool m_keeps = false;                                  //!< whether frames taken are in flight
+    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames that Transmit() still accepts
+    size_t m_longest = std::numeric_limits<size_t>::max(); //!< maximum bytes of a frame
+    bool m_keeps = false;                                  //!< whether sent frames are in flight
     size_t m_bytesInFlight = 0;                            //!< bytes in flight; set by the test
-    int m_transmitFd = -1;                                 //!< writable when frames have left
-    size_t m_transmits = 0;                                //!< calls of Transmit()
-    size_t m_largestBurst = 0;                             //!< frames received at once
+    int m_transmitFd = -1;                                 //!< fd, writable when frames have left
+    size_t m_transmits = 0;                                //!< number of calls of Transmit()
+    size_t m_largestBurst = 0;                             //!< maximum frames of a Receive()
 
   private:
-    std::shared_ptr<Wire> m_in;      //!< frames to receive
-    std::shared_ptr<Wire> m_out;     //!< frames sent
-    std::deque<Frame> m_lent;        //!< frames of the last burst
-    std::vector<uint32_t> m_refused; //!< refused by the last Transmit()
+    std::shared_ptr<Wire> m_in;      //!< frames that the port receives
+    std::shared_ptr<Wire> m_out;     //!< frames that the port has sent
+    std::deque<Frame> m_lent;        //!< frames of the last Receive()
+    std::vector<uint32_t> m_refused; //!< indexes of frames that the last Transmit() refused
 };
 
-/** A port on a datagram socket: each datagram is a frame. */
+/** A port that uses a datagram socket: each datagram is an Ethernet frame. */
 class SocketPort : public viaduct::io::AnyPort
 {
   public:
@@ -283,12 +284,12 @@ class SocketPort : public viaduct::io::AnyPort
 
   private:
     viaduct::UniqueFd m_socket;             //!< the socket
-    std::array<std::byte, 2048> m_buffer{}; //!< the frame received
+    std::array<std::byte, 2048> m_buffer{}; //!< bytes of the last received frame
 };
 
 struct TestDevice;
 
-/** Gives TestDevices their ports during its lifetime. */
+/** Creates the ports of TestDevices during the lifetime of this object. */
 class TestWires
 {
   public:
@@ -305,21 +306,23 @@ class TestWires
     TestWires(const TestWires&) = delete;
     TestWires& operator=(const TestWires&) = delete;
 
-    /** Gives a device a port, whose far ends are the device's queues. */
+    /** Gives a device a port that receives frames from the device's queue `in` and sends frames to
+     * its queue `out`. */
     virtual void Connect(TestDevice& device) = 0;
     /**
-     * Stops the simulation when all frames have arrived.
+     * Stops the simulation after all frames have arrived.
      * @param time the earliest time of the stop
-     * @param count returns the number of frames and datagrams
+     * @param count the function that returns the number of frames and datagrams that have arrived
      */
     virtual void StopAfter(Time time, std::function<size_t()> count) = 0;
 
-    static inline TestWires* current = nullptr; //!< the existing object; null: ports are in memory
+    static inline TestWires* current = nullptr; //!< the existing object; null: ports are QueuePorts
 };
 
-/** Stops the simulation after a time; over real interfaces, not before all frames have arrived.
- * @param time the time at which all frames have arrived over ports in memory
- * @param count see TestWires::StopAfter()
+/** Stops the simulation at a time; with a TestWires object, which may use real interfaces, not
+ * before all frames have arrived.
+ * @param time the time at which all frames have arrived if ports are in memory
+ * @param count the function that returns the number of frames and datagrams that have arrived
  */
 inline void
 StopAfter(Time time, std::function<size_t()> count)
@@ -331,17 +334,17 @@ StopAfter(Time time, std::function<size_t()> count)
     Simulator::Stop(time);
 }
 
-/** A device and the far ends of its port. */
+/** A RingNetDevice and the queues of the frames that its port receives and sends. */
 struct TestDevice
 {
-    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to be received
-    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that it sent
-    QueuePort* port = nullptr;                            //!< the device's port in memory
+    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to receive
+    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that were sent
+    QueuePort* port = nullptr;                            //!< the device's port, if it is in memory
     Ptr<RingNetDevice> device;                            //!< the device
 
-    /**
+    /** Makes a device on a separate wire.
      * @param node the device's node
-     * @param address the device's address
+     * @param address the device's MAC address
      */
     TestDevice(Ptr<Node> node, const char* address)
     {
@@ -349,10 +352,10 @@ struct TestDevice
     }
 
     /**
-     * Makes the second device on the wire of @p peer, whose frames it receives.
+     * Makes a device that receives the frames that @p peer sends, and sends frames to @p peer.
      * @param node the device's node
-     * @param address the device's address
-     * @param peer the first device
+     * @param address the device's MAC address
+     * @param peer the first device of the wire
      */
     TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
         : in(peer.out), out(peer.in)
@@ -361,9 +364,9 @@ struct TestDevice
     }
 
   private:
-    /**
+    /** Creates the device and its port and adds the device to the node.
      * @param node the device's node
-     * @param address the device's address
+     * @param address the device's MAC address
      */
     void Make(Ptr<Node> node, const char* address)
     {
@@ -384,8 +387,8 @@ struct TestDevice
 };
 
 /**
- * @param text hexadecimal bytes, blanks between them allowed
- * @return the bytes
+ * @param text bytes as hexadecimal digits; may contain spaces
+ * @return the bytes of the text
  */
 inline Frame
 FromHex(const std::string& text)

@@ -22,7 +22,8 @@ namespace ns3
 namespace
 {
 
-/** @return a node's device on its only link */
+/** @return the only device of a node in addition to loopback devices; throws viaduct::UsageError if
+ * the node has no such device or several */
 Ptr<NetDevice>
 OnlyDevice(Ptr<Node> node)
 {
@@ -69,7 +70,7 @@ HubHelper::Install(const NodeContainer& nodes, const RemoteHub::Access& access) 
     {
         if (!nodes.Contains((*node)->GetId()))
         {
-            TransportGuard::Install(*node); // unknown hosts may send any packets
+            TransportGuard::Install(*node); // hosts that are unknown may send any packets
         }
     }
     hub->Start();

@@ -16,8 +16,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Gives nodes of a simulation in real time to remote hosts: the nodes' clients, which join by VXLAN
- * interfaces of their kernels.
+ * Gives nodes of a simulation in real time to remote hosts. The hosts are the nodes' clients and
+ * join with VXLAN interfaces of their kernels.
  *
  * @code
  *   HubHelper hub;
@@ -34,9 +34,9 @@ class HubHelper
   public:
     HubHelper();
 
-    /**
+    /** Sets an attribute of the hubs.
      * @param name an attribute of RemoteHub ("Address", "Port", "QueueSize", "Readers")
-     * @param value its value in hubs that are made after this call
+     * @param value the attribute's value in hubs that Install() creates after this call
      */
     void SetHubAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -44,11 +44,11 @@ class HubHelper
     }
 
     /**
-     * Make nodes remote and serve their clients from this call on. Must be called after all nodes
-     * have their stacks, devices and addresses. The other nodes get guards against packets that
-     * ns-3 cannot parse.
-     * @param nodes nodes with one device each in addition to the loopback; the first node's VXLAN
-     * identifier is 1, and so on
+     * Makes nodes remote and serves their clients from this call on. Must be called after all nodes
+     * have their stacks, devices and addresses. The nodes that are not remote get guards against
+     * packets that ns-3 cannot parse (TransportGuard).
+     * @param nodes nodes with one device each in addition to the loopback device; their VXLAN
+     * identifiers are 1, 2 and so on
      * @param access the permitted clients of each node
      * @return the hub, which exists until Simulator::Destroy()
      * @throws viaduct::UsageError if a node has no device, or several, or the port is not available
@@ -57,7 +57,7 @@ class HubHelper
                            const RemoteHub::Access& access = {.address = "", .anyone = true}) const;
 
   private:
-    ObjectFactory m_hubs; //!< makes hubs
+    ObjectFactory m_hubs; //!< factory of hubs
 };
 
 } // namespace ns3

@@ -38,19 +38,20 @@ namespace
 
 using viaduct::wire::EthernetHeader;
 
-/// Bursts of datagrams read in one turn: an overloaded hub must see the frames that its clients
-/// send, but also serve it.
+/// Number of bursts of datagrams that are read in one turn of the reactor: an overloaded hub must
+/// see the frames that its clients send, but must also pass them to the simulation.
 constexpr int READS = 4;
-/// Frames that enter the simulation in one turn.
+/// Number of frames that enter the simulation in one turn of the reactor.
 constexpr int FRAMES_A_TURN = 64;
-/// Frames between two reads of the clock: a due event waits for at most this many. The frames
-/// between two reads have one time and leave their path in one event.
+/// Number of frames that are handled between two reads of the clock: a due event waits for at most
+/// this number of frames. The frames between two reads have the same time and leave their path in
+/// one event.
 constexpr int YIELD = 4;
-/// Frames between two reads of the clock while the hub is overloaded: more frames, with less time
-/// each.
+/// Number of frames that are handled between two reads of the clock while the hub is overloaded:
+/// more than YIELD, so that each frame takes less time.
 constexpr int OVERLOADED_YIELD = 16;
 
-/// A frame's VLAN tag belongs to its payload here.
+/// Bytes of a VLAN tag, which belongs to the payload of a frame in this file.
 constexpr std::size_t VLAN_TAG = 4;
 
 } // namespace
@@ -140,7 +141,8 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
                                       << " cannot send another host's frames");
     const std::size_t index = AddNode(device->GetNode(), device->GetMtu(), vni, access);
     m_remotes[index].device = device;
-    // The client has the node's addresses, and detects duplicates itself.
+    // Disables duplicate address detection, as the client has the node's addresses and detects
+    // duplicate addresses itself.
     if (auto icmp = device->GetNode()->GetObject<Icmpv6L4Protocol>())
     {
         icmp->SetAttribute("DAD", BooleanValue(false));

@@ -27,21 +27,24 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Nodes whose programs are on other hosts: frames between their devices and VXLAN clients.
+ * @brief A hub for nodes whose programs are on remote hosts: carries frames between the nodes'
+ * devices and VXLAN clients.
  *
  * The device of a remote node is the simulated end of a wire to its client: frames that arrive at
- * the device are sent to the client unchanged, and frames that the client sends leave by the
- * device, with the client's own MAC address. The node's own stack, if it has one, receives and
- * sends nothing: its addresses are those that the client must use.
+ * the device are sent to the client unchanged, and frames that the client sends are sent through
+ * the device, with the client's MAC address. The node's stack in ns-3, if it has one, receives and
+ * sends nothing: the client must use the stack's addresses.
  *
- * Alternatively the client has the programs of a node that stays a node of the network, with ns-3's
- * IP layer and routing protocol (AddPrograms()): packets that the client sends are routed like
+ * Alternatively the client runs only the programs of a node, which keeps ns-3's IP layer and
+ * routing protocol (AddPrograms()): packets that the client sends are routed like
  * packets that the node itself sends, and packets for the node's addresses that no ns-3 socket
- * claims are sent to the client (ProgramPort, viaduct::tunnel::ClientWire). IPv4 only.
+ * claims are sent to the client (ProgramPort, viaduct::tunnel::ClientWire). This mode supports only
+ * IPv4.
  *
  * A client is a VXLAN interface of a Linux kernel (RFC 7348) that has the node's identifier, or
- * `viaduct join`. Frames are taken in the order of their arrival, from all clients, and by fair
- * shares when there are more than the simulation can handle (viaduct::tunnel::FairQueue).
+ * `viaduct join`. Frames of all clients enter the simulation in the order of their arrival; when
+ * there are more frames than the simulation can handle, the clients get fair shares
+ * (viaduct::tunnel::FairQueue).
  *
  * Needs ns3::ReactorSimulatorImpl.
  */
@@ -51,9 +54,9 @@ class RemoteHub : public Object, private ReactorFlush
     /** The reason why a frame from a client did not enter the simulation. */
     enum DropReason
     {
-        RX_MALFORMED,  //!< lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
+        RX_MALFORMED,  //!< wrong lengths in the IP, UDP, TCP, ICMP or ARP header
         RX_IP_OPTIONS, //!< IPv4 options, which ns-3's forwarding would corrupt
-        RX_REFUSED,    //!< the device did not send it: link down, longer than its MTU
+        RX_REFUSED,    //!< not sent by the device: link down, frame longer than the MTU
         N_DROP_REASONS
     };
 
@@ -66,39 +69,40 @@ class RemoteHub : public Object, private ReactorFlush
     /** The permitted clients of a node. */
     struct Access
     {
-        std::string address; //!< the client's; empty: any host that Claim()s the node
-        bool anyone = false; //!< if no address: the first host that sends
+        std::string address; //!< client's address; empty: any host that Claim()s the node
+        bool anyone = false; //!< with no address: whether the first host that sends is the client
     };
 
     /**
-     * Make a node remote. Must be called before Start().
-     * @param device its device, which can send with another source address
+     * Makes a node remote. Must be called before Start().
+     * @param device the node's device, which must support sending with another source address
      * (NetDevice::SupportsSendFrom())
-     * @param vni the VXLAN identifier; 0: the lowest that is free
-     * @param access the permitted clients
-     * @return the node's index
+     * @param vni the VXLAN identifier of the node; 0: the lowest unused identifier
+     * @param access the permitted clients of the node
+     * @return the node's index in this hub
      */
     std::size_t Add(Ptr<NetDevice> device, uint32_t vni, const Access& access);
 
     /**
-     * Give the programs of a node to a client. Must be called before Start().
+     * Makes a client run the programs of a node. Must be called before Start().
      * @param node the node, which has its Internet stack, devices and addresses
-     * @param vni the VXLAN identifier; 0: the lowest that is free
-     * @param access the permitted clients
-     * @return the node's index
+     * @param vni the VXLAN identifier of the node; 0: the lowest unused identifier
+     * @param access the permitted clients of the node
+     * @return the node's index in this hub
      */
     std::size_t AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access);
 
     /**
-     * Open the socket and serve the clients from this call on.
-     * @param innerSocket a UDP socket, owned by this object, that alone serves clients: the socket
-     * of an encrypted network (viaduct::tunnel::ClientHub::Options); -1: the port serves them
+     * Opens the UDP socket and serves the clients from this call on.
+     * @param innerSocket a UDP socket of an encrypted network, owned by this object, which alone
+     * serves the clients (viaduct::tunnel::ClientHub::Options); -1: the port of attribute Port
+     * serves them
      * @throws viaduct::UsageError if the port is not available
      */
     void Start(int innerSocket = -1);
 
     /**
-     * @return the data path: claims and counters
+     * @return the hub's data path, which has the clients' claims and the counters
      */
     viaduct::tunnel::ClientHub& GetHub()
     {
@@ -107,8 +111,8 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of AddPrograms() or Add()
-     * @return the port that takes packets between the node's IP layer and the client; null after
-     * Add()
+     * @return the port that carries packets between the node's IP layer and the client; null for a
+     * node of Add()
      */
     Ptr<ProgramPort> GetPrograms(std::size_t index) const
     {
@@ -117,8 +121,8 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of AddPrograms()
-     * @return packets for its client that were dropped, because the client did not report its MAC
-     * address in time
+     * @return the number of packets for the node's client that were dropped because the client did
+     * not report its MAC address in time
      */
     uint64_t GetUnresolved(std::size_t index) const
     {
@@ -127,8 +131,8 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of Add()
-     * @param reason a reason
-     * @return the number of its client's frames dropped for it
+     * @param reason the reason of the drops
+     * @return the number of frames of the node's client that were dropped for this reason
      */
     uint64_t GetDrops(std::size_t index, DropReason reason) const
     {
@@ -137,7 +141,7 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of Add()
-     * @return the number of its client's frames that did not enter the simulation
+     * @return the number of frames of the node's client that did not enter the simulation
      */
     uint64_t GetTotalDrops(std::size_t index) const
     {
@@ -147,7 +151,7 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of Add()
-     * @return the bytes of its client's frames that did not enter the simulation
+     * @return the bytes of all frames of the node's client that did not enter the simulation
      */
     uint64_t GetDroppedBytes(std::size_t index) const
     {
@@ -155,8 +159,8 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param reason a reason
-     * @return its name, as in "malformed"
+     * @param reason a reason of a drop
+     * @return the reason's name, for example "malformed"
      */
     static const char* GetDropReasonName(DropReason reason);
 
@@ -167,27 +171,28 @@ class RemoteHub : public Object, private ReactorFlush
     /** A remote node. */
     struct Remote
     {
-        Ptr<NetDevice> device;                             //!< the node's device; or null, and:
-        Ptr<ProgramPort> programs;                         //!< the port for the client's packets
-        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< between the client and the port
-        uint32_t context{0};                               //!< the node's number
-        std::array<uint64_t, N_DROP_REASONS> drops{};      //!< dropped frames
+        Ptr<NetDevice> device;                             //!< device passed to Add(); or null
+        Ptr<ProgramPort> programs;                         //!< port of AddPrograms(); or null
+        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< wire of AddPrograms(); or null
+        uint32_t context{0};                               //!< the node's id
+        std::array<uint64_t, N_DROP_REASONS> drops{};      //!< number of dropped frames
         uint64_t droppedBytes{0};                          //!< bytes of dropped frames
     };
 
-    /** Add a node. @param mtu the MTU of its client's interface */
+    /** Adds a node to the hub. @param mtu the MTU of the interface of the node's client */
     std::size_t AddNode(Ptr<Node> node, uint32_t mtu, uint32_t vni, const Access& access);
-    /** Send a frame to a client at the end of the turn. */
+    /** Queues a frame for a client, which FlushTurn() sends at the end of the reactor's turn. */
     void SendTo(std::size_t index, std::span<const std::byte> frame);
-    /** Call FlushTurn() at the end of the turn. */
+    /** Makes the reactor call FlushTurn() at the end of its turn. */
     void RequestFlush();
-    /** Handle frames that have arrived. @return whether there was work, or some is left */
+    /** Handles frames that have arrived from clients. @return whether there was work, or work is
+     * left */
     bool Serve();
-    /** Read datagrams into the queue. @return whether there were any */
+    /** Reads datagrams of clients into the queue. @return whether there were any datagrams */
     bool Read();
-    /** Send a client's frame from the client's node. */
+    /** Sends a frame of a client from the client's node into the simulation. */
     void Enter(std::size_t index, std::span<const std::byte> frame);
-    /** Handle a frame that has arrived at a remote node. */
+    /** Queues a frame that has arrived at the device of a remote node for the node's client. */
     void Leave(std::size_t index,
                Ptr<const Packet> payload,
                uint16_t protocol,
@@ -199,12 +204,12 @@ class RemoteHub : public Object, private ReactorFlush
     uint16_t m_port;                                   //!< attribute Port
     uint32_t m_queueSize;                              //!< attribute QueueSize
     int32_t m_readers;                                 //!< attribute Readers
-    std::vector<viaduct::tunnel::RemoteNode> m_nodes;  //!< until Start()
-    std::vector<Remote> m_remotes;                     //!< index: a node's index
-    std::unique_ptr<viaduct::tunnel::ClientHub> m_hub; //!< from Start() on
-    Ptr<ReactorSimulatorImpl> m_reactor;               //!< from Start() on
-    uint32_t m_pollable = 0;                           //!< number in the reactor
-    bool m_flushRequested = false;                     //!< FlushTurn() will be called
+    std::vector<viaduct::tunnel::RemoteNode> m_nodes;  //!< nodes; empty after Start()
+    std::vector<Remote> m_remotes;                     //!< nodes, by index
+    std::unique_ptr<viaduct::tunnel::ClientHub> m_hub; //!< data path; null before Start()
+    Ptr<ReactorSimulatorImpl> m_reactor;               //!< the simulator; null before Start()
+    uint32_t m_pollable = 0;                           //!< id of m_hub in the reactor
+    bool m_flushRequested = false;                     //!< whether FlushTurn() will be called
 };
 
 } // namespace ns3

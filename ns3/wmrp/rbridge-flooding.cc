@@ -22,8 +22,9 @@ using viaduct::rbridge::SystemId;
 namespace
 {
 
-/** Delay until LSPs are sent: several RBridges that could answer a request rarely do so at once,
- * and the first answer makes the others superfluous.
+/** The maximum delay until LSPs are sent. The delay is random, so that several RBridges that could
+ * answer a request rarely answer at the same time; the first answer makes further answers
+ * superfluous.
  */
 const Time FLOOD_DELAY = MilliSeconds(5);
 
@@ -85,7 +86,8 @@ RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& fro
     case Database::Verdict::kSame:
         if (port.IsHeardByAll(from))
         {
-            here.lsps.erase(lsp.id); // another RBridge has answered
+            // Another RBridge has sent the LSP to all neighbours on the link.
+            here.lsps.erase(lsp.id);
         }
         return false;
     }
@@ -136,7 +138,7 @@ RBridgeFlooding::Flush(viaduct::rbridge::PortIndex index)
         std::exchange(m_queues.at(index), {.port = port, .lsps = {}, .requests = {}, .flush = {}});
     if (!port->HasAdjacencies())
     {
-        return; // a neighbour that comes up requests missing LSPs
+        return; // no neighbour: one that appears later requests the LSPs that it lacks
     }
     for (const LspId& id : queue.lsps)
     {

@@ -37,8 +37,9 @@ RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
 bool
 RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const
 {
-    // The new front of the frame: it gets bytes until it has an Ethernet header and the rest is
-    // payload.
+    // The first bytes of the changed frame. Bytes are moved from the original frame to these bytes
+    // until they include a complete Ethernet header, and only payload remains in the original
+    // frame.
     std::vector<std::byte> front(output.head().begin(), output.head().end());
     size_t from = output.strip;
     while (from < m_size && (from < EthernetHeader::kSize || front.size() < EthernetHeader::kSize))
@@ -48,19 +49,21 @@ RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device
     const auto ethernet = EthernetHeader::Parse(front);
     if (!ethernet)
     {
-        return false; // a frame that ends after its addresses
+        return false; // no EtherType: the frame ends after its MAC addresses
     }
     Ptr<Packet> packet = m_payload->Copy();
     packet->RemoveAtStart(from - EthernetHeader::kSize);
     packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
-    // The device would count the drop by another name than the data planes of a lab do.
+    // Frames that the device cannot send are dropped here, because the device would count the drop
+    // under another name than a lab's data planes do.
     if (!device->IsLinkUp() || packet->GetSize() > LongestPayload(device->GetMtu(), ethernet->type))
     {
         return false;
     }
     const Mac48Address source = ToMac48(ethernet->source);
     const Mac48Address destination = ToMac48(ethernet->destination);
-    // Wi-Fi devices send with their own address only.
+    // Send() is used where possible, because Wi-Fi devices send only with their own source address
+    // and have no SendFrom().
     if (source == device->GetAddress())
     {
         device->Send(packet, destination, ethernet->type);

@@ -19,18 +19,18 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * A frame as ns-3's devices pass it on, and the bytes of its headers, by which
- * viaduct::rbridge::Forward() decides. A forwarded frame remains the same ns-3 packet, with its
- * tags.
+ * A frame as ns-3's devices deliver it, and the bytes of its headers, which
+ * viaduct::rbridge::Forward() reads to decide how the frame is forwarded. A forwarded frame remains
+ * the same ns-3 packet, with its tags.
  */
 class RBridgeFrame
 {
   public:
     /**
      * @param payload the bytes after the Ethernet header
-     * @param protocol EtherType
-     * @param source the sender
-     * @param destination the receiver
+     * @param protocol the EtherType
+     * @param source the sender's MAC address
+     * @param destination the receiver's MAC address
      */
     RBridgeFrame(Ptr<const Packet> payload,
                  uint16_t protocol,
@@ -44,18 +44,20 @@ class RBridgeFrame
     }
 
     /**
-     * Sends the frame, changed as was decided.
-     * @param output the changes
-     * @param device the device of its port, which counts frames that it does not send for another
-     * reason
-     * @return false: the frame is longer than the device's MTU, or the link is down
+     * Sends the frame with the changes that viaduct::rbridge::Forward() has decided.
+     * @param output the changes and the output port
+     * @param device the device of the output port; if it does not send a frame for a reason that
+     * this method does not check, it counts the frame
+     * @return whether the frame was passed to the device; false if it is longer than the device's
+     * MTU, the link is down, or the frame has no complete Ethernet header
      */
     bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
 
   private:
-    Ptr<const Packet> m_payload;                                  //!< the whole payload
-    std::array<std::byte, viaduct::rbridge::kMaxHeaders> m_bytes; //!< result of GetBytes()
-    size_t m_size;                                                //!< size of GetBytes()
+    Ptr<const Packet> m_payload; //!< the complete payload
+    /** The first bytes of the frame, which GetBytes() returns. */
+    std::array<std::byte, viaduct::rbridge::kMaxHeaders> m_bytes;
+    size_t m_size; //!< number of bytes that GetBytes() returns
 };
 
 } // namespace ns3

@@ -17,7 +17,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Makes nodes RBridges, which carry the frames of the other nodes by WMRP.
+ * Installs RBridges on nodes. The RBridges forward the frames of all other nodes by the routing
+ * protocol WMRP.
  */
 class RBridgeHelper
 {
@@ -25,32 +26,36 @@ class RBridgeHelper
     RBridgeHelper();
 
     /**
-     * @param name an attribute of RBridge
-     * @param value its value in RBridges that are created after this call
+     * Sets an attribute of the RBridges that are created after this call.
+     * @param name the name of an attribute of RBridge
+     * @param value the attribute's value
      */
     void SetAttribute(const std::string& name, const AttributeValue& value)
     {
         m_factory.Set(name, value);
     }
 
-    /** Makes a node an RBridge with all its devices as ports.
+    /** Installs an RBridge on a node, with all devices of the node as ports, except loopback
+     * devices.
      * @param node the node
      * @return the RBridge
      */
     Ptr<RBridge> Install(Ptr<Node> node) const;
     /**
-     * @param nodes the nodes, each with all its devices
+     * Installs an RBridge on each of several nodes, with all devices of the node as ports.
+     * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes) const;
     /**
-     * @param nodes RBridges
+     * Assigns random streams to RBridges.
+     * @param nodes the nodes, which have RBridges
      * @param stream the number of the first random stream
      * @return the number of streams used
      */
     static int64_t AssignStreams(const NodeContainer& nodes, int64_t stream);
 
   private:
-    ObjectFactory m_factory; //!< makes RBridges
+    ObjectFactory m_factory; //!< creates RBridges
 };
 
 } // namespace ns3

@@ -23,8 +23,10 @@ using viaduct::rbridge::TerminalKey;
 namespace
 {
 
-constexpr uint16_t RESERVED_VLAN = 0xfff;   //!< VLANs from here on do not fit into a tag
-const Time PUBLISH_DELAY = MilliSeconds(1); //!< delay, so that several changes need one copy
+constexpr uint16_t RESERVED_VLAN = 0xfff; //!< the first VLAN ID that does not fit into a tag
+/** Delay after a change of the tables, so that several changes are copied to the data plane at
+ * once. */
+const Time PUBLISH_DELAY = MilliSeconds(1);
 
 } // namespace
 
@@ -47,7 +49,7 @@ RBridge::Learn(TerminalKey terminal, uint16_t nickname, PortIndex port)
 {
     const auto mac = viaduct::rbridge::MacOf(terminal);
     const uint16_t vlan = viaduct::rbridge::VlanOf(terminal);
-    // The report may be old, or wrong: it is sent by another process.
+    // A report of a terminal may be out of date or wrong, because another process sends it.
     if (!m_terminals || mac.IsMulticast() || mac == viaduct::wire::MacAddress{} || vlan == 0 ||
         vlan >= RESERVED_VLAN)
     {

@@ -18,8 +18,8 @@ class RBridgePlane
 {
   public:
     virtual ~RBridgePlane() = default;
-    /** Makes the data plane forward by these tables after this call.
-     * @param tables the tables, which the data plane does not keep
+    /** Makes the data plane forward by new tables after this call.
+     * @param tables the new tables; the data plane must copy them before it returns
      */
     virtual void Publish(const viaduct::rbridge::Tables& tables) = 0;
 };

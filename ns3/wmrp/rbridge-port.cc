@@ -35,7 +35,8 @@ using wireconversion::ToWire;
 namespace
 {
 
-const Time HELLO_DELAY = MilliSeconds(5); //!< after a change, so that several need one Hello
+/** Maximum delay of a Hello after a change, so that several changes need one Hello. */
+const Time HELLO_DELAY = MilliSeconds(5);
 
 } // namespace
 
@@ -58,7 +59,8 @@ void
 RBridgePort::SetDevice(Ptr<NetDevice> device)
 {
     m_device = device;
-    device->SetAttributeFailSafe("CheckPackets", BooleanValue(false)); // exists in a RingNetDevice
+    // CheckPackets is an attribute of RingNetDevice.
+    device->SetAttributeFailSafe("CheckPackets", BooleanValue(false));
     m_tables.ports[m_index] = {.mac = GetMac(), .exists = true, .serves_terminals = false};
     UpdateService();
 }
@@ -131,7 +133,8 @@ RBridgePort::HelloSoon()
 void
 RBridgePort::SendHello()
 {
-    // ISO 10589 section 10.1: up to a quarter earlier, so that neighbours do not keep in step.
+    // ISO 10589 section 10.1: the interval is shortened at random by up to a quarter, so that the
+    // Hellos of neighbours do not synchronize.
     const Time next = m_settings.helloInterval * m_settings.jitter->GetValue(0.75, 1);
     m_hello = Simulator::Schedule(next, &RBridgePort::SendHello, this);
     const Time hold = m_settings.helloInterval * m_settings.holdMultiplier;
@@ -183,7 +186,8 @@ RBridgePort::Receive(const Hello& hello, const MacAddress& from)
     {
         HelloSoon();
     }
-    // Another port of this RBridge on the same link takes part in the election only.
+    // Another port of this RBridge on the same link is a candidate of the election, but not an
+    // adjacency.
     SetTwoWay(from, neighbour, hearsThis && hello.source != m_settings.system);
     Elect();
 }
@@ -205,7 +209,7 @@ RBridgePort::SetTwoWay(const MacAddress& mac, Neighbour& neighbour, bool twoWay)
         const auto free = std::ranges::find(m_tables.adjacencies, kNone, &Adjacency::port);
         if (free == m_tables.adjacencies.end())
         {
-            return; // more neighbours than the tables' capacity
+            return; // no adjacency: the number of neighbours exceeds the tables' capacity
         }
         neighbour.index = static_cast<AdjacencyIndex>(free - m_tables.adjacencies.begin());
         m_tables.SetAdjacency(neighbour.index, {.mac = mac, .port = m_index});

@@ -27,47 +27,51 @@ namespace ns3
 struct RBridgePortSettings
 {
     viaduct::rbridge::SystemId system; //!< the RBridge's identifier
-    Time helloInterval;                //!< between two Hellos
-    uint32_t holdMultiplier{3};        //!< Hello intervals until a silent neighbour is gone
-    Time inhibition;                   //!< until a port that could serve terminals serves them
-    uint8_t priority{64};              //!< to become a link's designated RBridge
-    Ptr<UniformRandomVariable> jitter; //!< random part of the Hello interval
+    Time helloInterval;                //!< interval between two Hellos
+    /** Number of Hello intervals after which a silent neighbour expires. */
+    uint32_t holdMultiplier{3};
+    /** Delay from a port's election as designated RBridge until it serves terminals. */
+    Time inhibition;
+    uint8_t priority{64};              //!< priority in the election of a link's designated RBridge
+    Ptr<UniformRandomVariable> jitter; //!< source of the random part of the Hello interval
 };
 
 /**
  * @ingroup viaduct
- * @brief A port of an RBridge: the RBridges on its link, and which of them serves terminals there.
+ * @brief A port of an RBridge: detects the RBridges on its link, and elects the RBridge that serves
+ * the link's terminals.
  *
- * Adjacencies are those of RFC 7177 without the test of the link's MTU: Detect, then Two-Way when
- * the neighbour has heard this port. The designated RBridge, by priority and then MAC address among
- * all that are heard (RFC 6325 section 4.2.1), is also the only appointed forwarder of all VLANs,
- * after it has been inhibited for a while (section 4.2.4.3).
+ * Adjacencies have the states of RFC 7177 without the test of the link's MTU: Detect, then Two-Way
+ * when the neighbour has heard this port. The designated RBridge has the highest priority, then the
+ * highest MAC address, among the ports that are heard (RFC 6325 section 4.2.1). It is also the only
+ * appointed forwarder of all VLANs, after the attribute Inhibition's time (section 4.2.4.3).
  */
 class RBridgePort
 {
   public:
-    /** Receives changes. The port's entries in the tables have been changed before. */
+    /** The interface by which a port reports changes. The port updates its entries in the tables
+     * before it reports a change. */
     class User
     {
       public:
         virtual ~User() = default;
-        /** Reports that a neighbour has appeared or gone.
+        /** Handles the start or end of an adjacency.
          * @param port the port
-         * @param up whether it has appeared
+         * @param up true: a neighbour has appeared; false: a neighbour has gone
          */
         virtual void AdjacencyChanged(RBridgePort& port, bool up) = 0;
-        /** Reports that the port has begun or ceased to serve terminals.
+        /** Handles a port's start or end of service to terminals.
          * @param port the port
          */
         virtual void ServiceChanged(RBridgePort& port) = 0;
     };
 
     /**
-     * @param user receives changes; must outlive the port
+     * @param user the object to which changes are reported; must outlive the port
      * @param settings the RBridge's settings; must outlive the port
      * @param tables the RBridge's tables; must outlive the port
      * @param index the port's index in the tables
-     * @param terminals whether it may serve terminals
+     * @param terminals whether the port may serve terminals
      */
     RBridgePort(User& user,
                 const RBridgePortSettings& settings,
@@ -75,18 +79,21 @@ class RBridgePort
                 viaduct::rbridge::PortIndex index,
                 bool terminals);
 
-    /** @param device the port's device, or the device that replaces it */
+    /** Sets or replaces the port's device.
+     * @param device the device */
     void SetDevice(Ptr<NetDevice> device);
-    /** Begins to send Hellos. */
+    /** Starts the port, which sends Hellos from now on. */
     void Start();
-    /** Forgets everything and sends nothing. */
+    /** Stops the port: it removes its adjacencies and sends nothing more. */
     void Stop();
-    /** Must be called when the state of the device's link may have changed. */
+    /** Handles a change of the state of the device's link. Must be called when the state may have
+     * changed. */
     void LinkChanged();
 
     /**
-     * @param hello a Hello
-     * @param from the MAC address of its sender's port
+     * Handles a Hello that has arrived.
+     * @param hello the Hello
+     * @param from the MAC address of the sender's port
      */
     void Receive(const viaduct::rbridge::Hello& hello, const viaduct::wire::MacAddress& from);
     /** Sends a PDU to all RBridges of the link.
@@ -106,10 +113,11 @@ class RBridgePort
         return m_index;
     }
 
-    /** Determines whether no neighbour needs this RBridge to hear another: true on an Ethernet; by
-     * radio there may be neighbours that do not hear each other.
+    /** Determines whether a frame from the sender reaches all neighbours on the link, so that this
+     * RBridge need not repeat the frame. This is true on an Ethernet; on a radio channel there may
+     * be neighbours that do not hear each other.
      * @param sender the MAC address of a port on the link
-     * @return whether all neighbours except the sender hear the sender
+     * @return whether all neighbours except the sender itself hear the sender
      */
     bool IsHeardByAll(const viaduct::wire::MacAddress& sender) const;
     /** @return whether this RBridge must send complete sequence numbers: it is the designated
@@ -122,15 +130,17 @@ class RBridgePort
     std::vector<viaduct::rbridge::OwnAdjacency> GetAdjacencies() const;
 
   private:
-    /** A port of an RBridge that is heard on the link; possibly another port of this RBridge
-     * itself. */
+    /** A port from which Hellos are heard on the link: a port of another RBridge, or another port
+     * of this RBridge. */
     struct Neighbour
     {
-        viaduct::rbridge::SystemId system;                               //!< the port's RBridge
-        uint8_t priority;                                                //!< election priority
-        std::vector<viaduct::wire::MacAddress> heard;                    //!< ports that it hears
-        viaduct::rbridge::AdjacencyIndex index{viaduct::rbridge::kNone}; //!< if it hears this port
-        EventId expiry;                                                  //!< holding time
+        viaduct::rbridge::SystemId system; //!< identifier of the port's RBridge
+        uint8_t priority;                  //!< election priority
+        /** MAC addresses of the ports that the neighbour hears. */
+        std::vector<viaduct::wire::MacAddress> heard;
+        /** Index of the adjacency; kNone: the neighbour does not hear this port. */
+        viaduct::rbridge::AdjacencyIndex index{viaduct::rbridge::kNone};
+        EventId expiry; //!< event at the end of the holding time
     };
 
     using Neighbours = std::map<viaduct::wire::MacAddress, Neighbour>;
@@ -145,18 +155,18 @@ class RBridgePort
     void UpdateService();
     void ForgetNeighbours();
 
-    User& m_user;                          //!< receives changes
+    User& m_user;                          //!< object to which changes are reported
     const RBridgePortSettings& m_settings; //!< the RBridge's settings
     viaduct::rbridge::Tables& m_tables;    //!< the RBridge's tables
     viaduct::rbridge::PortIndex m_index;   //!< the port's index in m_tables
-    bool m_terminals;                      //!< may serve terminals
-    Ptr<NetDevice> m_device;               //!< the device
-    bool m_running{false};                 //!< between Start() and Stop()
-    bool m_up{false};                      //!< running, and the link is up
-    bool m_designated{false};              //!< won the last election
-    Neighbours m_neighbours;               //!< key: the MAC address of their port
-    EventId m_hello;                       //!< the next Hello
-    EventId m_inhibited;                   //!< the end of inhibition
+    bool m_terminals;                      //!< whether the port may serve terminals
+    Ptr<NetDevice> m_device;               //!< the port's device
+    bool m_running{false};                 //!< whether the port has been started and not stopped
+    bool m_up{false};                      //!< whether the port is running and its link is up
+    bool m_designated{false}; //!< whether this port won the last election of the designated RBridge
+    Neighbours m_neighbours;  //!< ports heard on the link, by MAC address
+    EventId m_hello;          //!< event of the next Hello
+    EventId m_inhibited;      //!< event at the end of the inhibition of service
 };
 
 } // namespace ns3

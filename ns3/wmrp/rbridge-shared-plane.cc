@@ -42,8 +42,9 @@ RBridgeSharedPlane::Hold()
     m_held = true;
 }
 
-// The tables include changes that the RBridge would publish soon: for example a port that has just
-// begun to serve terminals, without which present terminals would lose frames until then.
+// The tables that Release() publishes include changes for which the RBridge has scheduled
+// Publish(), for example a port that has just begun to serve terminals. Without this change
+// terminals on the port's link would lose frames until Publish() runs.
 void
 RBridgeSharedPlane::Release()
 {

@@ -19,35 +19,36 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A data plane that reads an RBridge's tables in shared memory and reports through a ring
- * there where terminals are seen. Needs ReactorSimulatorImpl.
+ * @brief The connection to a data plane that reads an RBridge's tables in shared memory, and
+ * reports the locations of terminals through a ring in shared memory. Requires
+ * ReactorSimulatorImpl.
  */
 class RBridgeSharedPlane : public RBridgePlane
 {
   public:
     /**
-     * @param rbridge the RBridge that learns; owns this object
+     * @param rbridge the RBridge that learns the locations of terminals; owns this object
      * @param node the RBridge's node
-     * @param tables the memory
-     * @throws viaduct::UsageError under another simulator
+     * @param tables the shared memory
+     * @throws viaduct::UsageError if the simulator is not ReactorSimulatorImpl
      */
     RBridgeSharedPlane(RBridge& rbridge, Ptr<Node> node, viaduct::broker::Tables tables);
 
     void Publish(const viaduct::rbridge::Tables& tables) override;
 
     /** Leaves the tables of a failed simulator in the memory until Release(). Must be called before
-     * the RBridge gets this plane. */
+     * RBridge::SetPlane(). */
     void Hold();
-    /** Publishes the RBridge's present tables. No effect unless the tables in the memory are held.
+    /** Publishes the RBridge's present tables after Hold(). Has no effect without Hold().
      */
     void Release();
 
   private:
-    RBridge& m_rbridge;                             //!< the RBridge that learns
-    viaduct::forward::Mapping m_tables;             //!< the shared memory
+    RBridge& m_rbridge;                 //!< the RBridge that learns the locations of terminals
+    viaduct::forward::Mapping m_tables; //!< the shared memory
     viaduct::forward::RBridgeTablesWriter m_writer; //!< writes m_tables
-    EventListener m_listener;                       //!< reports of terminals
-    bool m_held{false};                             //!< publishes nothing
+    EventListener m_listener; //!< receives the data plane's reports of terminals
+    bool m_held{false};       //!< whether the memory keeps its tables until Release()
 };
 
 } // namespace ns3

@@ -12,7 +12,7 @@
 namespace ns3
 {
 
-/** @return the simulator's time, for the library */
+/** @return the simulator's time in the type of the library viaduct::rbridge */
 inline viaduct::Instant
 InstantNow()
 {

@@ -38,10 +38,12 @@ using wireconversion::ToWire;
 namespace
 {
 
-const Time COMPUTE_DELAY = MilliSeconds(10); //!< delay: several changes, one computation
-const Time AGE_INTERVAL = Seconds(1);        //!< lifetimes are whole seconds
+/** Delay of a computation after a change, so that several changes need one computation. */
+const Time COMPUTE_DELAY = MilliSeconds(10);
+/** Interval between two updates of the LSPs' lifetimes, which are whole seconds. */
+const Time AGE_INTERVAL = Seconds(1);
 
-/** @return a duration for the library */
+/** @return the duration in the type of the library viaduct::rbridge */
 viaduct::Duration
 ToDuration(const Time& time)
 {
@@ -124,7 +126,7 @@ RBridge::IsServing(Ptr<NetDevice> device) const
     return port && m_tables->ports[port->GetIndex()].serves_terminals;
 }
 
-// ---------------------------------------------------------------- life
+// ---------------------------------------------------------------- start and stop
 
 void
 RBridge::DoInitialize()
@@ -277,8 +279,8 @@ RBridge::ReceivePdu(RBridgePort& port, Ptr<const Packet> packet, const MacAddres
         }
         return;
     }
-    // PDUs other than Hellos count only between RBridges that hear each other (RFC 7177 section
-    // 3.1).
+    // PDUs other than Hellos are ignored unless the sender is an adjacency, which hears this port
+    // (RFC 7177 section 3.1).
     if (!type || m_tables->FindAdjacency(port.GetIndex(), from) == viaduct::rbridge::kNone)
     {
         return;
@@ -420,8 +422,8 @@ RBridge::ChooseNickname(const LinkStates& states)
     uint16_t nickname = m_wantedNickname;
     if (nickname == 0)
     {
-        // RFC 6325 section 3.7.3 suggests a hash of the identifier, so that the nickname stays the
-        // same.
+        // RFC 6325 section 3.7.3 suggests a hash of the identifier, so that the RBridge has the
+        // same nickname after a restart.
         const auto& id = m_common.system.bytes;
         nickname = static_cast<uint16_t>((id[0] ^ id[2] ^ id[4]) << 8 | (id[1] ^ id[3] ^ id[5]));
     }

@@ -30,17 +30,18 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief WMRP: a node that carries terminals' Ethernet frames through a network of such nodes, by
- * shortest paths on layer 2.
+ * @brief An RBridge of the routing protocol WMRP: a node that forwards terminals' Ethernet frames
+ * through a network of RBridges, by shortest paths on layer 2.
  *
- * A proactive link-state protocol with TRILL's formats and rules (docs/wmrp.md lists them). It is
- * aggregated to a node, some or all of whose devices are its ports (AddPort()); RBridgeHelper does
- * this. Terminals need no changes: they see one Ethernet.
+ * WMRP is a proactive link-state protocol with TRILL's formats and rules, which docs/wmrp.md lists.
+ * The RBridge is aggregated to a node, and some or all of the node's devices are its ports
+ * (AddPort()); RBridgeHelper installs RBridges. Terminals need no changes: for them the network is
+ * one Ethernet.
  *
- * Ports must be Ethernet-like: CSMA, PathNetDevice, RingNetDevice; a device that cannot send with
- * another source address (ad hoc Wi-Fi) connects RBridges only. Point-to-point devices carry PPP
- * and are refused. Frames between RBridges are 24 bytes longer than terminals' frames
- * (GetOverhead()).
+ * Ports must be Ethernet-like devices: CSMA, PathNetDevice, RingNetDevice. A device that cannot
+ * send frames with another node's source address (ad hoc Wi-Fi) connects only RBridges, not
+ * terminals. Point-to-point devices are refused, because they carry PPP. Frames between RBridges
+ * are 24 bytes longer than terminals' frames (GetOverhead()).
  */
 class RBridge : public Object, private RBridgePort::User
 {
@@ -51,30 +52,31 @@ class RBridge : public Object, private RBridgePort::User
     RBridge();
     ~RBridge() override;
 
-    /** Makes a device of the node a port. The first port's address is the identifier of this
+    /** Adds a device of the node as a port. The first port's MAC address is the identifier of this
      * RBridge.
      * @param device the device; its node is the node to which this object is aggregated
-     * @param terminals whether it may serve terminals; false: it is between RBridges only
+     * @param terminals whether the port may serve terminals; false: only RBridges are on its link
      */
     void AddPort(Ptr<NetDevice> device, bool terminals = true);
-    /** Replaces a port's device by a new one; does nothing if the old device is no port.
-     * @param oldDevice the port
+    /** Replaces a port's device by a new device; does nothing if the old device is no port.
+     * @param oldDevice the port's present device
      * @param newDevice a device of the same node
      */
     void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
 
-    /** Stops as if the node had lost its power: nothing is remembered or announced. */
+    /** Stops the RBridge as if its node had lost power: all state is deleted, and nothing is
+     * announced. */
     void Stop();
-    /** Starts; a node's initialization also starts it. */
+    /** Starts the RBridge. The node's initialization also calls this method. */
     void Start();
 
-    /** @return the growth of a terminal's packet between RBridges, bytes */
+    /** @return the number of bytes by which a terminal's frame is longer between RBridges */
     static uint32_t GetOverhead()
     {
         return viaduct::rbridge::kOverhead;
     }
 
-    /** @return this RBridge's name in frames; 0: none yet */
+    /** @return this RBridge's nickname, which identifies it in frames; 0: it has none yet */
     uint16_t GetNickname() const
     {
         return m_nickname;
@@ -84,25 +86,26 @@ class RBridge : public Object, private RBridgePort::User
     std::string GetSystemId() const;
     /** Returns the next hop of frames for another RBridge.
      * @param nickname the other RBridge's nickname
-     * @return the MAC address of the next RBridge; all zero if the other RBridge is out of reach
+     * @return the MAC address of the next RBridge; all zero if the other RBridge is unreachable
      */
     Mac48Address GetNextHop(uint16_t nickname) const;
-    /** @return the nicknames of all RBridges in reach except this one */
+    /** @return the nicknames of all reachable RBridges except this RBridge */
     std::vector<uint16_t> GetReachable() const;
     /**
-     * @param device a port
-     * @return whether it serves terminals now
+     * @param device a port's device
+     * @return whether the port serves terminals now
      */
     bool IsServing(Ptr<NetDevice> device) const;
     /** Returns the known location of a terminal.
-     * @param terminal the terminal's address
-     * @return the nickname of its RBridge, this RBridge's for a local terminal; 0: it is unknown
+     * @param terminal the terminal's MAC address
+     * @return the nickname of the RBridge that serves the terminal, which may be this RBridge; 0:
+     * the terminal is unknown
      */
     uint16_t FindTerminal(const Mac48Address& terminal) const;
 
     /**
      * @param outcome an outcome of forwarding
-     * @return the number of frames with it
+     * @return the number of frames with this outcome
      */
     uint64_t GetFrames(viaduct::rbridge::Outcome outcome) const
     {
@@ -110,25 +113,27 @@ class RBridge : public Object, private RBridgePort::User
     }
 
     /**
-     * @return frames that were forwarded and did not leave, because they are longer than their
-     * link's MTU or the link is down
+     * @return the number of frames that should have been forwarded and were not sent, because they
+     * are longer than the link's MTU or the link is down
      */
     uint64_t GetNotSent() const
     {
         return m_notSent;
     }
 
-    /** Lets another data plane forward instead of the simulator. After this call the RBridge only
-     * receives PDUs; it passes its tables to the plane, which reports where terminals are
-     * (Learn()).
+    /** Makes another data plane forward frames instead of the simulator. After this call the
+     * RBridge handles only PDUs. It passes its tables to the data plane, which reports the
+     * locations of terminals (Learn()).
      * @param plane the data plane
      */
     void SetPlane(std::unique_ptr<RBridgePlane> plane);
 
     /** Handles a report of the data plane that it has seen a terminal.
      * @param terminal the terminal's address and VLAN
-     * @param nickname the nickname of the RBridge that sent its frame; 0: this RBridge
-     * @param port the index in the tables of the port where it is, if it is at this RBridge
+     * @param nickname the nickname of the RBridge that sent the terminal's frame; 0: the terminal
+     * is at this RBridge
+     * @param port if the terminal is at this RBridge, the index in the tables of the port on whose
+     * link it is
      */
     void Learn(viaduct::rbridge::TerminalKey terminal,
                uint16_t nickname,
@@ -155,21 +160,21 @@ class RBridge : public Object, private RBridgePort::User
     /**
      * TracedCallback signature for Frame.
      * @param [in] packet the packet after the Ethernet header
-     * @param [in] device the port by which it arrived
-     * @param [in] outcome the outcome, as in "forwarded" or "wrong_path"
+     * @param [in] device the port's device at which the packet arrived
+     * @param [in] outcome the outcome, such as "forwarded" or "wrong_path"
      */
     typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
                                         Ptr<NetDevice> device,
                                         std::string outcome);
     /**
      * TracedCallback signature for Adjacency.
-     * @param [in] device the port
-     * @param [in] up whether a neighbour is there; false: it has gone
+     * @param [in] device the port's device
+     * @param [in] up true: a neighbour has appeared; false: a neighbour has gone
      */
     typedef void (*AdjacencyTracedCallback)(Ptr<NetDevice> device, bool up);
     /**
      * TracedCallback signature for Routes.
-     * @param [in] reachable the number of other RBridges in reach
+     * @param [in] reachable the number of other RBridges that are reachable
      */
     typedef void (*RoutesTracedCallback)(uint32_t reachable);
 
@@ -182,7 +187,8 @@ class RBridge : public Object, private RBridgePort::User
     void AdjacencyChanged(RBridgePort& port, bool up) override;
     void ServiceChanged(RBridgePort& port) override;
 
-    // Handles frames; registered with the node for each port's device.
+    // Handles each frame that arrives at a port; registered with the node as the protocol handler
+    // of the port's device.
     void Receive(Ptr<NetDevice> device,
                  Ptr<const Packet> packet,
                  uint16_t protocol,
@@ -199,7 +205,8 @@ class RBridge : public Object, private RBridgePort::User
     void Originate();
     void ComputeSoon();
     void Compute();
-    /** Takes another nickname if an RBridge with more right to it has this one's. */
+    /** Chooses another nickname if another RBridge has the same nickname and takes precedence
+     * (viaduct::rbridge::NicknameOwners()). */
     void CheckNickname(const viaduct::rbridge::LinkStates& states);
     void ChooseNickname(const viaduct::rbridge::LinkStates& states);
     viaduct::rbridge::LspContent GetContent() const;
@@ -225,33 +232,37 @@ class RBridge : public Object, private RBridgePort::User
     uint32_t m_holdMultiplier;    //!< attribute HoldMultiplier
     Time m_inhibition;            //!< attribute Inhibition
     uint8_t m_priority;           //!< attribute Priority
-    RBridgePortSettings m_common; //!< settings of all ports, while it runs
+    RBridgePortSettings m_common; //!< settings of all ports, set by Start()
 
-    Ptr<Node> m_node;                                         //!< the ports' node
-    std::unique_ptr<viaduct::rbridge::Tables> m_tables;       //!< the tables that Forward() uses
-    std::vector<std::unique_ptr<RBridgePort>> m_ports;        //!< index: a port's index
-    std::map<Ptr<NetDevice>, RBridgePort*> m_byDevice;        //!< the ports by their devices
-    Ptr<UniformRandomVariable> m_random;                      //!< jitter, nicknames
-    std::unique_ptr<viaduct::rbridge::Database> m_database;   //!< while it runs
-    std::unique_ptr<viaduct::rbridge::Routes> m_routes;       //!< while it runs
-    std::unique_ptr<viaduct::rbridge::Terminals> m_terminals; //!< while it runs
-    std::unique_ptr<RBridgeFlooding> m_flooding;              //!< while it runs
-    std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{}; //!< frames, by outcome
-    uint64_t m_notSent = 0;                                         //!< forwarded, but not sent
-    std::unique_ptr<viaduct::rbridge::Decision> m_decision;         //!< about the present frame
+    Ptr<Node> m_node;                                   //!< the ports' node
+    std::unique_ptr<viaduct::rbridge::Tables> m_tables; //!< the tables that Forward() uses
+    std::vector<std::unique_ptr<RBridgePort>> m_ports;  //!< the ports, by their index in the tables
+    std::map<Ptr<NetDevice>, RBridgePort*> m_byDevice;  //!< the ports, by device
+    Ptr<UniformRandomVariable> m_random;                //!< random numbers for jitter and nicknames
+    std::unique_ptr<viaduct::rbridge::Database> m_database;   //!< link states; null: stopped
+    std::unique_ptr<viaduct::rbridge::Routes> m_routes;       //!< computes routes; null: stopped
+    std::unique_ptr<viaduct::rbridge::Terminals> m_terminals; //!< known terminals; null: stopped
+    std::unique_ptr<RBridgeFlooding> m_flooding;              //!< distributes LSPs; null: stopped
+    /** Number of frames, by outcome. */
+    std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{};
+    uint64_t m_notSent = 0; //!< number of frames that GetNotSent() returns
+    /** The decision about the frame that is handled. */
+    std::unique_ptr<viaduct::rbridge::Decision> m_decision;
 
-    std::unique_ptr<RBridgePlane> m_plane; //!< forwards instead of ns-3; null: ns-3 does
+    /** Data plane that forwards instead of ns-3; null: ns-3 forwards. */
+    std::unique_ptr<RBridgePlane> m_plane;
 
-    Time m_originated;      //!< time of the last change of own LSPs
-    EventId m_originate;    //!< Originate()
-    EventId m_compute;      //!< Compute()
-    EventId m_summaries;    //!< SendSummaries()
-    EventId m_age;          //!< AgeLinkStates()
-    EventId m_ageTerminals; //!< AgeTerminals()
-    EventId m_publish;      //!< Publish()
+    Time m_originated;      //!< time of the last change of this RBridge's LSPs
+    EventId m_originate;    //!< event that calls Originate()
+    EventId m_compute;      //!< event that calls Compute()
+    EventId m_summaries;    //!< event that calls SendSummaries()
+    EventId m_age;          //!< event that calls AgeLinkStates()
+    EventId m_ageTerminals; //!< event that calls AgeTerminals()
+    EventId m_publish;      //!< event that calls Publish()
 
-    TracedValue<uint16_t> m_nickname{0};                                         //!< trace Nickname
-    TracedCallback<Ptr<const Packet>, Ptr<NetDevice>, std::string> m_frameTrace; //!< trace Frame
+    TracedValue<uint16_t> m_nickname{0}; //!< trace source Nickname
+    /** Trace source Frame. */
+    TracedCallback<Ptr<const Packet>, Ptr<NetDevice>, std::string> m_frameTrace;
     TracedCallback<Ptr<NetDevice>, bool> m_adjacencyTrace; //!< trace source Adjacency
     TracedCallback<uint32_t> m_routesTrace;                //!< trace source Routes
 };

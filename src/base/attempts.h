@@ -1,4 +1,4 @@
-// Runs several actions, each whether or not the others fail, and collects their errors.
+// Runs several actions, each of them whether or not the others fail, and collects their errors.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@ namespace viaduct {
 
 class Attempts {
  public:
-  // Calls `what` and keeps the message of an exception that it throws.
+  // Calls `what` and keeps the message of the exception, if `what` throws one.
   template <class F>
   void Try(F what) {
     try {
@@ -19,7 +19,7 @@ class Attempts {
       troubles_ += (troubles_.empty() ? "" : "; ") + std::string(error.what());
     }
   }
-  // Throws Error with all kept messages, if there are any.
+  // Throws an Error with all kept messages, if there are any.
   void Finish() const {
     if (!troubles_.empty()) throw Error(troubles_);
   }

@@ -1,4 +1,4 @@
-// Clocks. Model code (path/, wire/) never uses these: time is passed in.
+// Clocks. Model code (path/, wire/) never reads a clock: its caller passes the time to it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace viaduct {
 
-// Reads CLOCK_MONOTONIC (about 25 ns through the vDSO). Never goes backwards.
+// The clock CLOCK_MONOTONIC, which never goes backwards. Reading it takes about 25 ns (vDSO).
 struct MonotonicClock {
   static Instant Now() {
     timespec ts;
@@ -19,8 +19,8 @@ struct MonotonicClock {
   }
 };
 
-// Returns the milliseconds that poll(2) and epoll_wait(2) must wait until the deadline; -1: without
-// limit.
+// Returns the timeout, in milliseconds, with which poll(2) and epoll_wait(2) wait until the
+// deadline; -1, no timeout, for the deadline Instant::Never().
 inline int PollTimeout(Instant deadline) {
   if (deadline == Instant::Never()) return -1;
   const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());
@@ -28,7 +28,7 @@ inline int PollTimeout(Instant deadline) {
   return static_cast<int>(std::min<int64_t>(milliseconds, std::numeric_limits<int>::max()));
 }
 
-// A clock that a test moves by hand.
+// A clock whose time a test sets.
 class ManualClock {
  public:
   Instant Now() const { return now_; }

@@ -1,6 +1,6 @@
-// The exceptions of the product. Libraries throw these and never print; a program prints the
-// message once, as one line, and exits with status(). A message says what was wrong, where, and
-// what to do about it.
+// The exceptions of the product. Libraries throw them and never print; a program prints the message
+// once, as one line, and exits with status(). A message says what was wrong, where, and what the
+// user can do about it.
 #pragma once
 
 #include <stdexcept>
@@ -12,10 +12,14 @@ namespace viaduct {
 // Exit statuses of every program of the product (docs/promises.md).
 enum class ExitStatus {
   kSuccess = 0,
-  kFailure = 1,      // the work was tried and failed
-  kUsage = 2,        // the command line or a file the user wrote is wrong
-  kEnvironment = 3,  // this machine cannot do it: privilege, kernel feature, missing program
-  kVoid = 4,         // the run ended but its own timing limit makes the results void
+  kFailure = 1,  // the program attempted the work and failed
+  kUsage = 2,    // the command line, or a file that the user wrote, is wrong
+  // Exit status 3: this machine cannot do the work, for want of a privilege, kernel feature or
+  // program.
+  kEnvironment = 3,
+  // Exit status 4: the run ended, but its own timing error was over its limit: the results are
+  // void.
+  kVoid = 4,
 };
 
 // The base class of every error of the product.
@@ -29,23 +33,24 @@ class Error : public std::runtime_error {
   ExitStatus status_;
 };
 
-// The user's input is wrong (exit status 2).
+// The error that the user's input is wrong (exit status 2).
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(message, ExitStatus::kUsage) {}
 };
 
-// The machine cannot do what was asked (exit status 3).
+// The error that this machine cannot do what the user asked for (exit status 3).
 class EnvironmentError : public Error {
  public:
   explicit EnvironmentError(const std::string& message)
       : Error(message, ExitStatus::kEnvironment) {}
 };
 
-// A system call failed. Keeps errno so that callers can distinguish cases.
+// The error of a failed system call. Keeps errno so that callers can distinguish cases.
 class SystemError : public Error {
  public:
-  // The message becomes "ATTEMPTED: strerror(ERROR_NUMBER)". EPERM and EACCES get status 3.
+  // Creates an error with the message "ATTEMPTED: strerror(ERROR_NUMBER)". EPERM and EACCES get
+  // exit status 3.
   SystemError(std::string_view attempted, int error_number);
   int error_number() const { return error_number_; }
 
@@ -53,8 +58,9 @@ class SystemError : public Error {
   int error_number_;
 };
 
-// Returns `result` unless it is negative; then throws SystemError(attempted, errno).
-// `attempted` names the call and its object: "ioctl SIOCGIFINDEX eth0".
+// Returns `result`, the result of a system call, unless it is negative; then throws
+// SystemError(attempted, errno). `attempted` names the call and its object: "ioctl SIOCGIFINDEX
+// eth0".
 int SystemCall(std::string_view attempted, int result);
 ssize_t SystemCall(std::string_view attempted, ssize_t result);
 

@@ -1,4 +1,4 @@
-// An owned file descriptor.
+// A file descriptor with an owner.
 #pragma once
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace viaduct {
 
-// Owns one descriptor and closes it. Move-only; -1 is empty.
+// Owns one file descriptor and closes it in the destructor. Move-only; an empty object holds -1.
 class UniqueFd {
  public:
   UniqueFd() = default;

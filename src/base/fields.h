@@ -14,25 +14,27 @@
 
 namespace viaduct::fields {
 
-// A row of docs/results.md: the path of the key ("flows[].rtt_ms.min"), the type or unit of its
-// value, its meaning.
+// A row of docs/results.md: the path of a JSON key ("flows[].rtt_ms.min"), the type or unit of the
+// key's value, and the value's meaning.
 struct DocumentRow {
   std::string path, value, meaning;
 };
 
-// A row of a type's table.
+// A row of a type's table of keys: a JSON key, and the functions that write, read and document it.
 template <class T>
 struct Key {
-  const char* name;  // "" if the keys of a member are merged into the keys of the type
+  // The JSON key; "" if the keys of a member are merged into the keys of the type.
+  const char* name;
   const char* value;
   const char* meaning;
   void (*write)(const Key& key, const T& record, nlohmann::json& object);
-  // A key that is absent or null leaves the member as it is. Throws nlohmann::json::exception.
+  // Reads the key's value into its member of `record`. If the key is absent or null, the member
+  // stays as it is. Throws nlohmann::json::exception.
   void (*read)(const Key& key, const nlohmann::json& object, T& record);
   void (*document)(const Key& key, const std::string& prefix, std::vector<DocumentRow>& rows);
 };
 
-// The table of a type; the type's `static KeysOf<T> Keys()` returns it.
+// The table of keys of a type, which the type's function `static KeysOf<T> Keys()` returns.
 template <class T>
 using KeysOf = std::span<const Key<T>>;
 
@@ -58,7 +60,8 @@ void Document(const std::string& prefix, std::vector<DocumentRow>& rows) {
 
 namespace internal {
 
-// The type of a value inside containers (optional, vector, map), and the path suffix of these.
+// The type of the values in a container (optional, vector, map), and the suffix that the container
+// adds to the path of a key in docs/results.md.
 template <class V>
 struct Inner {
   using Type = V;
@@ -125,7 +128,7 @@ void DocumentMember(const Key<ClassOf<kMember>>& key, const std::string& prefix,
 
 }  // namespace internal
 
-// A key that is always written; null for an optional without a value.
+// Returns a key that is always written; its value is null for an optional without a value.
 template <auto kMember>
 constexpr Key<ClassOf<kMember>> Always(const char* name, const char* value, const char* meaning) {
   return {name,
@@ -136,7 +139,7 @@ constexpr Key<ClassOf<kMember>> Always(const char* name, const char* value, cons
           internal::DocumentMember<kMember>};
 }
 
-// A key that is omitted while the member is empty.
+// Returns a key that is not written while its member is empty.
 template <auto kMember>
 constexpr Key<ClassOf<kMember>> WhenSet(const char* name, const char* value, const char* meaning) {
   auto key = Always<kMember>(name, value, meaning);

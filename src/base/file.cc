@@ -37,7 +37,7 @@ void ThrowUnlessRegular(const std::string& path, mode_t mode) {
   throw UsageError(path + ": is a " + kind + "; give a regular file");
 }
 
-// Reads until the end, or until the text is longer than `longest`.
+// Reads a descriptor until its end, or until more than `longest` bytes have been read.
 std::string ReadUpTo(size_t longest, int fd, std::string_view what) {
   std::string text;
   std::array<char, 65536> buffer;
@@ -97,7 +97,7 @@ std::string ReadNamedFile(const std::string& path) {
 std::string ReadRegularFile(const std::string& path) {
   CheckIsRegular(path);
   try {
-    // The file may have been replaced since the check.
+    // Opens without blocking: after CheckIsRegular() a FIFO may have replaced the file.
     UniqueFd file = OpenToRead(path, O_NONBLOCK | O_NOCTTY);
     struct stat status;
     SystemCall("fstat " + path, fstat(file.get(), &status));

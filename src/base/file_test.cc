@@ -73,7 +73,7 @@ TEST(FileTest, WhatIsNoRegularFileIsNotOpened) {
   std::filesystem::remove(path);
 }
 
-// The file has no blocks; reading it would take as much memory as it is long.
+// Refuses a sparse file of 1 TiB by its length: reading it would take as much memory.
 TEST(FileTest, ALongFileIsRefusedBeforeItIsRead) {
   const std::string path = testing::TempDir() + "viaduct_file_test_long";
   WriteFile(path, "");
@@ -125,7 +125,7 @@ class LibraryFileTest : public testing::Test {
     CheckIsWholeLibrary(file_);
   }
 
-  // This program's file, which is loaded as a library is.
+  // The text of this test program's file, which is an ELF file as a library is.
   const std::string whole_ = ReadFile("/proc/self/exe");
   const std::string file_ = testing::TempDir() + "library_file_test.so";
 };

@@ -9,8 +9,9 @@ namespace viaduct {
 
 namespace {
 
-// The place of a value's counter: row 0 has the values below 1 << bits, each further row a power of
-// two.
+// The position of a value's counter in the table: row 0 has the values below 1 << bits, each
+// further row the values of one power of two. A part is the range of values that one counter
+// counts.
 struct Part {
   size_t row, index;
 };
@@ -22,7 +23,7 @@ Part PartOf(uint64_t value, int bits) {
   return {static_cast<size_t>(shift) + 1, (value >> shift) & ((uint64_t{1} << bits) - 1)};
 }
 
-// The first value of a part, and the number of values in it.
+// The first value of a counter's part, and the number of values in the part.
 struct Range {
   uint64_t first, size;
 };
@@ -33,8 +34,8 @@ Range RangeOf(const Part& part, int bits) {
   return {((uint64_t{1} << bits) + part.index) << shift, uint64_t{1} << shift};
 }
 
-// Returns the value at `place`, counted from 1, of a part whose `count` values are spread evenly
-// over it.
+// Returns the value of rank `place`, counted from 1, in a part, on the assumption that its `count`
+// values are spread evenly.
 int64_t Interpolated(const Range& range, uint64_t place, uint64_t count) {
   const double share = (static_cast<double>(place) - 0.5) / static_cast<double>(count);
   return static_cast<int64_t>(range.first) +

@@ -9,17 +9,17 @@
 
 namespace viaduct {
 
-// Keeps up to 1024 values as they are. With more values, each power of two is cut into 1024 equal
-// parts (HDR-style, Tene), so a value is known within 0.1% over the whole range. Record() costs a
-// few instructions, plus an allocation of 8 KiB for the first value and for the first value of each
-// power of two. One writer; readers on other threads need their own synchronisation. Negative
-// values count as 0.
+// Keeps up to 1024 values exactly. With more values, the range of each power of two is divided into
+// 1024 equal parts (HDR-style, Tene), and a value is known within 0.1%. Record() costs a few
+// instructions, plus an allocation of 8 KiB for the first value and for the first value of each
+// power of two. One thread writes; readers on other threads need their own synchronisation.
+// Negative values count as 0.
 class Histogram {
  public:
   void Record(int64_t value);
-  // Returns the value at place ceil(quantile * count), counted from 1, of all values in order.
-  // Exact for at most 1024 values and for the minimum and the maximum; otherwise wrong by at most
-  // 1/1024 of the value. 0 when empty.
+  // Returns the value of rank ceil(quantile * count), counted from 1, of all values in ascending
+  // order. The value is exact for at most 1024 values and for the minimum and the maximum;
+  // otherwise its error is at most 1/1024 of the value. 0 for an empty histogram.
   int64_t Quantile(double quantile) const;
   int64_t Min() const { return count_ == 0 ? 0 : min_; }
   int64_t Max() const { return max_; }
@@ -40,8 +40,8 @@ class Histogram {
   int64_t InterpolatedAt(uint64_t place) const;
 
   std::vector<int64_t> kept_;
-  // Row 0 counts the values below kParts, each further row the values of one power of two; a row is
-  // empty until its first value.
+  // The counters: row 0 counts the values below kParts, each further row the values of one power of
+  // two. A row is empty until its first value.
   std::array<std::vector<uint64_t>, 64 - kSubBits> rows_;
   uint64_t count_ = 0;
   int64_t min_ = std::numeric_limits<int64_t>::max(), max_ = 0;

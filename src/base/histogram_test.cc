@@ -39,7 +39,7 @@ TEST(HistogramTest, AQuantileIsAtMostAThousandthAway) {
     Histogram histogram;
     std::vector<int64_t> values;
     for (int i = 0; i < 5000; ++i) {
-      // Spread over all magnitudes up to the range.
+      // The values are spread over all magnitudes up to the range.
       const auto value = static_cast<int64_t>(
           random.Next() >>
           (64 - range_bits + static_cast<int>(random.Below(static_cast<uint64_t>(range_bits)))));
@@ -57,7 +57,8 @@ TEST(HistogramTest, AQuantileIsAtMostAThousandthAway) {
   }
 }
 
-// The round trips of a report: for samples around 200.03 ms the median was 201.327.
+// Records samples around 200.03 ms: a report once gave 201.327 ms as the median of such round
+// trips.
 TEST(HistogramTest, TheMedianOfCloseValuesIsTheirs) {
   Histogram histogram;
   for (int64_t i = -50; i <= 50; ++i) histogram.Record(200'030'000 + i * 100);

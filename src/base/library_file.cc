@@ -15,8 +15,8 @@
 namespace viaduct {
 namespace {
 
-// Returns the number of bytes that a file must have to be loaded (elf(5)): its headers and the
-// mapped parts. 0: no library of this machine's kind.
+// Returns the minimum number of bytes that an ELF file must have to be loaded (elf(5)): its headers
+// and the mapped parts. 0 if the file is not a 64-bit ELF file.
 uint64_t BytesOfElf(std::ifstream& file) {
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
@@ -39,7 +39,8 @@ uint64_t BytesOfElf(std::ifstream& file) {
 
 void CheckIsWholeLibrary(const std::string& path) {
   std::error_code error;
-  // Opening a FIFO blocks until a process opens it for writing, in dlopen(3) too.
+  // Checks the type first: opening a FIFO blocks until a process opens the FIFO for writing, also
+  // in dlopen(3).
   if (std::filesystem::exists(path, error)) CheckIsRegular(path);
   std::ifstream file(path, std::ios::binary);
   const uint64_t there = std::filesystem::file_size(path, error);

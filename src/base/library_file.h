@@ -5,9 +5,9 @@
 
 namespace viaduct {
 
-// Throws UsageError naming the library if its file is cut off, as a file that is being written is:
-// reading the missing part would kill the process that loads it (SIGBUS). A file that is no library
-// for this machine passes; dlopen(3) reports the reason.
+// Throws UsageError with the library's path if its file is cut off, as a file is while it is being
+// written: reading the missing part would kill the process that loads the library (SIGBUS). Accepts
+// a file that is no library for this machine: dlopen(3) reports the reason.
 void CheckIsWholeLibrary(const std::string& path);
 
 }  // namespace viaduct

@@ -1,5 +1,5 @@
-// The class and the value type of a pointer to a member, for tables whose rows are joined to
-// members.
+// The class and the value type of a pointer to a member, for tables in which each row has such a
+// pointer.
 #pragma once
 
 namespace viaduct {

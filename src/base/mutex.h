@@ -10,12 +10,13 @@
 #define VIADUCT_THREAD_SAFETY(attribute)
 #endif
 
-// A member that is read and written only while `mutex` is held.
+// Declares that a member is read and written only while `mutex` is held.
 #define VIADUCT_GUARDED_BY(mutex) VIADUCT_THREAD_SAFETY(guarded_by(mutex))
 
 namespace viaduct {
 
-// Meets the BasicLockable requirements, so that std::condition_variable_any can wait with it.
+// A mutex that meets the BasicLockable requirements, so that std::condition_variable_any can wait
+// with it.
 class VIADUCT_THREAD_SAFETY(capability("mutex")) Mutex {
  public:
   void lock() VIADUCT_THREAD_SAFETY(acquire_capability()) { mutex_.lock(); }
@@ -25,7 +26,7 @@ class VIADUCT_THREAD_SAFETY(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for its scope.
+// Holds a mutex from the constructor to the destructor.
 class VIADUCT_THREAD_SAFETY(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) VIADUCT_THREAD_SAFETY(acquire_capability(mutex))

@@ -12,26 +12,29 @@
 
 namespace viaduct {
 
-// An epoll(7) instance, level-triggered. The descriptors still belong to their owners, who must
-// remove them before closing them (a duplicate elsewhere would keep a closed one in the set). Only
-// one thread may wait; any thread may add and remove descriptors.
+// An epoll(7) instance, level-triggered. The watched descriptors still belong to their owners, who
+// must remove them from the poller before closing them: a duplicate of a closed descriptor, in any
+// process, keeps it in the epoll set. Only one thread may wait; any thread may add and remove
+// descriptors.
 class Poller {
  public:
-  // The result of one Wait(): each event has the tag of its descriptor in data.u64.
+  // The ready descriptors that one Wait() returns: each event has the tag of its descriptor in
+  // data.u64.
   class Ready {
    public:
     const epoll_event* begin() const { return events_.data(); }
     const epoll_event* end() const { return events_.data() + size_; }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    // True if nothing is ready because a signal was handled; the caller may want to wait again.
+    // True if no descriptor is ready because a signal was handled; the caller may want to wait
+    // again.
     bool interrupted() const { return interrupted_; }
 
    private:
     friend class Poller;
-    // At most 64 events at a time; the next calls return further ready descriptors, because epoll
-    // takes turns among them.
-    std::array<epoll_event, 64> events_;  // only the first size_ hold anything
+    // The events: at most 64 for each Wait(). The next calls return further ready descriptors,
+    // because epoll returns ready descriptors in rotation.
+    std::array<epoll_event, 64> events_;  // only the first size_ elements are set
     size_t size_ = 0;
     bool interrupted_ = false;
   };
@@ -46,11 +49,11 @@ class Poller {
   void Add(int fd, uint64_t tag, uint32_t events = EPOLLIN);
   // Changes the events and the tag of a descriptor that is in the set. Throws SystemError.
   void Change(int fd, uint64_t tag, uint32_t events);
-  // Removes a descriptor. A descriptor that is closed or not in the set is no error.
+  // Removes a descriptor. Does nothing if the descriptor is closed or not in the set.
   void Remove(int fd);
 
-  // Returns when something is ready, a signal was handled, or `timeout` has passed:
-  // Duration() returns at once, Duration::Max() waits without limit. Throws SystemError.
+  // Waits until a descriptor is ready, a signal was handled, or `timeout` has passed. With
+  // Duration() it returns at once, with Duration::Max() it waits without limit. Throws SystemError.
   Ready Wait(Duration timeout = Duration::Max());
 
  private:

@@ -10,7 +10,7 @@ uint64_t SplitMix64(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-// FNV-1a, 64 bit: it gives the same numbers on all machines.
+// Returns the 64-bit FNV-1a hash of a name, which is the same on all machines.
 uint64_t HashName(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325;
   for (unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;

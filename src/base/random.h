@@ -9,19 +9,20 @@
 
 namespace viaduct {
 
-// xoshiro256++ 1.0 (Blackman and Vigna, 2019), seeded by splitmix64.
+// A random stream of the generator xoshiro256++ 1.0 (Blackman and Vigna, 2019), seeded by
+// splitmix64.
 class RandomStream {
  public:
-  // Creates a separate stream for each (seed, name): the streams of one run do not disturb each
-  // other.
+  // Creates the stream of (seed, name). Different names give independent streams: the number of
+  // draws from one stream does not change the numbers of another.
   RandomStream(uint64_t seed, std::string_view name);
 
   uint64_t Next();
-  // Uniform in [0, 1) with 53 bits.
+  // Returns a number uniform in [0, 1), with 53 random bits.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
-  // Uniform in [0, bound), without bias (Lemire 2019). bound > 0.
+  // Returns an integer uniform in [0, bound), without bias (Lemire 2019). `bound` must be positive.
   uint64_t Below(uint64_t bound);
-  // True with the given probability (0 never, 1 always).
+  // Returns true with the given probability (0: never; 1: always).
   bool Chance(double probability) { return Uniform() < probability; }
 
  private:

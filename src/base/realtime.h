@@ -7,7 +7,7 @@
 
 namespace viaduct {
 
-// Reads CLOCK_REALTIME, which the kernel stamps frames with. It may be set, backwards too.
+// Reads CLOCK_REALTIME, with which the kernel stamps frames. The clock may be set, also backwards.
 inline Instant RealtimeNow() {
   timespec ts;
   clock_gettime(CLOCK_REALTIME, &ts);

@@ -16,7 +16,7 @@ SequenceWindow::Arrival SequenceWindow::Take(uint64_t sequence) {
   return late ? Arrival::kLate : Arrival::kNext;
 }
 
-// Moves the window up until the block is in it. Numbers in the newly covered blocks have not
+// Moves the window up until it covers the block. The numbers of newly covered blocks count as not
 // arrived.
 void SequenceWindow::Cover(uint64_t block) {
   if (block >= first_block_ + blocks_.size() + kBlocks) {

@@ -1,4 +1,4 @@
-// Sequence numbers: distinguishes new ones from duplicates, and extends numbers of few bits.
+// Sequence numbers: distinguishes new packets from duplicates, and extends numbers of few bits.
 #pragma once
 
 #include <bitset>
@@ -11,16 +11,18 @@ namespace viaduct {
 // kNumbers sequence numbers, a bit for each.
 class SequenceWindow {
  public:
-  // Sixteen seconds of a million packets a second; 2 MiB, of which a short flow uses little.
+  // The number of sequence numbers: 16 seconds at a million packets a second. They take 2 MiB, of
+  // which a short flow uses little.
   static constexpr uint64_t kNumbers = 1 << 24;
 
   enum class Arrival {
-    kNext,  // higher than all before
-    kLate,  // lower than an earlier one; also any number that is older than the window
+    kNext,  // the number is higher than all numbers before
+    // A late packet: its number is lower than an earlier number, or older than the window.
+    kLate,
     kDuplicate,
   };
   Arrival Take(uint64_t sequence);
-  // Returns the highest number so far, plus one.
+  // Returns the highest sequence number so far, plus one.
   uint64_t next() const { return next_; }
 
  private:
@@ -34,8 +36,8 @@ class SequenceWindow {
   uint64_t next_ = 0;
 };
 
-// Returns the whole number whose low bits were read and which is nearest to `known`: less than half
-// of the range of these bits away.
+// Returns the full 64-bit number that has the given low bits and is nearest to `known`: the two
+// differ by less than half of the range of the low bits.
 template <class Bits>
 uint64_t NearestTo(uint64_t known, Bits low) {
   const auto ahead = static_cast<Bits>(low - static_cast<Bits>(known));
@@ -43,7 +45,8 @@ uint64_t NearestTo(uint64_t known, Bits low) {
   return ahead <= behind || behind > known ? known + ahead : known - behind;
 }
 
-// Returns the next value of a counter that only grows and of which only the low bits were read.
+// Returns the new value of a counter that only grows, from its value `before` and the low bits of
+// the new value.
 template <class Bits>
 uint64_t GrownFrom(uint64_t before, Bits low) {
   return before + static_cast<Bits>(low - static_cast<Bits>(before));

@@ -31,7 +31,7 @@ TEST(SequenceWindowTest, AGapHasNotCome) {
   }
 }
 
-// A duplicate of a packet a second ago, at a million packets a second.
+// Sends duplicates of packets that were sent a second before, at a million packets a second.
 TEST(SequenceWindowTest, KnowsDuplicatesOfSecondsAgo) {
   SequenceWindow window;
   constexpr uint64_t kBehind = 1'000'000, kStart = (uint64_t{1} << 32) - 2 * kBehind;

@@ -12,16 +12,16 @@
 
 namespace viaduct {
 
-// Sets an option. Throws SystemError with `name`, the name of the option.
+// Sets a socket option. Throws SystemError with `name`, the name of the option.
 template <class T>
 void SetSocketOption(int fd, int level, int option, const T& value, std::string_view name) {
   SystemCall("setsockopt " + std::string(name),
              setsockopt(fd, level, option, &value, sizeof value));
 }
 
-// Sizes a buffer of a socket, in bytes. `force_option` (SO_SNDBUFFORCE) exceeds the system's limit,
-// but needs CAP_NET_ADMIN; without it `option` (SO_SNDBUF) gets as much as the limit allows. Throws
-// SystemError.
+// Sets the size of a socket's buffer, in bytes. `force_option` (SO_SNDBUFFORCE) exceeds the
+// system's limit, but needs CAP_NET_ADMIN; without that capability, `option` (SO_SNDBUF) sets at
+// most the limit. Throws SystemError.
 inline void SetSocketBuffer(int fd, int force_option, int option, int bytes) {
   if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof bytes) == 0) return;
   SetSocketOption(fd, SOL_SOCKET, option, bytes, "SO_SNDBUF or SO_RCVBUF");

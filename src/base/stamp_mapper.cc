@@ -8,10 +8,10 @@
 namespace viaduct {
 namespace {
 
-// The maximum delay until a clock step smaller than the time between two polls of a port is
-// detected.
+// The interval between checks of the clocks: the maximum delay until a clock step is detected that
+// is smaller than the time between two polls of a port.
 constexpr Duration kCheckInterval = Duration::Milliseconds(1);
-// The maximum rounding error of the kernel's two conversions.
+// The maximum rounding error of the kernel's conversions to the times of the two clocks.
 constexpr Duration kRounding = Duration::Nanoseconds(5);
 constexpr int kReadings = 8;
 
@@ -30,8 +30,8 @@ StampMapper::StampMapper(Clock& clock) : clock_(clock) {
   before_ = distance_;
 }
 
-// Uses the measurement that took the least time, because this thread may be interrupted between two
-// readings of the clocks.
+// Measures the distance of the clocks. Uses the fastest of several measurements, because this
+// thread may be interrupted between two readings of the clocks.
 void StampMapper::Measure() {
   Duration width = Duration::Max();
   for (int i = 0; i < kReadings; ++i) {

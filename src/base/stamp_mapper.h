@@ -11,8 +11,8 @@ namespace viaduct {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual Instant Now() = 0;       // CLOCK_MONOTONIC, which the engine runs on
-  virtual Instant Realtime() = 0;  // CLOCK_REALTIME, which the kernel stamps frames with
+  virtual Instant Now() = 0;       // CLOCK_MONOTONIC, by which the engine runs
+  virtual Instant Realtime() = 0;  // CLOCK_REALTIME, with which the kernel stamps frames
 };
 
 class SystemClock final : public Clock {
@@ -21,15 +21,15 @@ class SystemClock final : public Clock {
   Instant Realtime() override;
 };
 
-// Maps CLOCK_REALTIME stamps to the monotonic clock. The offset between the two changes only when a
-// process sets the clock (slewing moves both), so it is measured once, then checked: a converted
-// stamp is accepted only if it lies in the interval in which the frame must have arrived; a stamp
-// from before a clock step does not.
+// Maps CLOCK_REALTIME stamps to the monotonic clock. The offset between the two clocks changes only
+// when a process sets the real-time clock (slewing changes both clocks), so it is measured once,
+// then checked: a converted stamp is accepted only if it lies in the interval in which the frame
+// must have arrived, and a stamp from before a clock step lies outside.
 class StampMapper {
  public:
   explicit StampMapper(Clock& clock);
-  // Returns the monotonic instant of `stamp`, which is known to lie in [earliest, latest]; clamps a
-  // stamp that is still outside after both clocks were read again to the nearer bound.
+  // Returns the monotonic instant of `stamp`, which must lie in [earliest, latest]. If the instant
+  // is outside of this interval even after both clocks were read again, returns the nearer bound.
   Instant Map(Instant stamp, Instant earliest, Instant latest);
   // Returns the number of detected steps of the real-time clock.
   uint64_t Steps() const { return steps_; }
@@ -39,8 +39,8 @@ class StampMapper {
   void Measure();
 
   Clock& clock_;
-  Duration distance_;  // real time minus monotonic
-  Duration before_;    // distance_ before the last step
+  Duration distance_;  // CLOCK_REALTIME minus CLOCK_MONOTONIC
+  Duration before_;    // the value of distance_ before the last clock step
   Instant checked_;
   uint64_t steps_ = 0;
 };

@@ -25,10 +25,10 @@ TEST(StampMapperTest, AStepOfTheClockMovesNoFrame) {
     StampMapper mapper(clock);
     const Instant start = clock.Now();
     clock.Advance(kStep);
-    const Instant before = clock.Realtime();  // at start + 1 ms
+    const Instant before = clock.Realtime();  // stamp at start + 1 ms, before the clock step
     clock.Advance(kStep);
     clock.Step(step);
-    const Instant after = clock.Realtime();  // at start + 2 ms
+    const Instant after = clock.Realtime();  // stamp at start + 2 ms, after the clock step
     clock.Advance(kStep);
     EXPECT_EQ(mapper.Map(before, start, clock.Now()), start + kStep);
     EXPECT_EQ(mapper.Map(after, start, clock.Now()), start + kStep * 2);

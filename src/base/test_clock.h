@@ -1,4 +1,4 @@
-// A clock that tests move by hand.
+// A clock whose time tests set.
 #pragma once
 
 #include "base/stamp_mapper.h"

@@ -1,8 +1,8 @@
-// Time in the whole product: signed 64-bit nanoseconds, two types.
+// The two types of time in the product: signed 64-bit nanoseconds.
 //
 // An Instant is a point in the time of some clock (the caller knows which: the monotonic clock,
-// ns-3's virtual time, a test's manual clock). A Duration is a difference. Seconds are never kept
-// in a double: it loses nanoseconds after 104 days and compares unreliably.
+// ns-3's virtual time, a test's manual clock). A Duration is a difference of two Instants. Seconds
+// are never kept in a double: a double loses nanoseconds after 104 days and compares unreliably.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 namespace viaduct {
 
-// A signed span of time in nanoseconds. Overflow is the caller's error (292 years).
+// A signed span of time in nanoseconds. The caller must avoid overflow (292 years).
 class Duration {
  public:
   constexpr Duration() = default;
@@ -22,7 +22,8 @@ class Duration {
   static constexpr Duration Max() { return Duration(std::numeric_limits<int64_t>::max()); }
 
   constexpr int64_t nanoseconds() const { return ns_; }
-  // For printing and plotting only; never compare or accumulate the result.
+  // Returns seconds for printing and plotting only; callers must not compare or accumulate the
+  // result.
   constexpr double ToSeconds() const { return static_cast<double>(ns_) / 1e9; }
 
   friend constexpr auto operator<=>(Duration, Duration) = default;
@@ -40,7 +41,7 @@ class Duration {
   int64_t ns_ = 0;
 };
 
-// A point in time, in nanoseconds since the epoch of the clock it was read from.
+// A point in time, in nanoseconds since the epoch of the clock from which it was read.
 class Instant {
  public:
   constexpr Instant() = default;

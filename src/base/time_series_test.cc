@@ -23,7 +23,7 @@ TEST(TimeSeriesTest, ADayHasLongerIntervals) {
   ASSERT_EQ(series.counts().size(), 27000u);
   EXPECT_EQ(std::accumulate(series.counts().begin(), series.counts().end(), uint64_t{0}),
             uint64_t{3} * 86400);
-  EXPECT_EQ(series.counts()[5], 12u);  // the seconds 16 to 19
+  EXPECT_EQ(series.counts()[5], 12u);  // the count of the seconds 16 to 19
 }
 
 }  // namespace

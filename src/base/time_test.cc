@@ -39,7 +39,8 @@ TEST(InstantTest, DiffersAndMovesByDurations) {
 }
 
 TEST(InstantTest, KeepsNanosecondsFarFromItsEpoch) {
-  // A time of 2027 in nanoseconds since 1970: a double could not distinguish these two.
+  // A time in 2027, in nanoseconds since 1970: a double could not distinguish it from the next
+  // nanosecond.
   const Instant t = Instant::FromNanoseconds(1800000000000000000);
   EXPECT_NE(t, t + Duration::Nanoseconds(1));
   EXPECT_EQ((t + Duration::Nanoseconds(1)) - t, Duration::Nanoseconds(1));

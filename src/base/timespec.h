@@ -7,7 +7,7 @@
 
 namespace viaduct {
 
-// `duration` must not be negative.
+// Converts a duration, which must not be negative.
 constexpr timespec ToTimespec(Duration duration) {
   return {duration.nanoseconds() / 1'000'000'000, duration.nanoseconds() % 1'000'000'000};
 }

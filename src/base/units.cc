@@ -17,12 +17,13 @@ struct Unit {
   int64_t factor;
 };
 
-// Largest first within each family of units: Format* uses the first that divides the value evenly.
+// The units of time. In this table and those of rates the largest unit is first: of two equally
+// short texts, FormatShortest() returns the one in the larger unit.
 constexpr Unit kTimeUnits[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s", 1000000000},
                                {"ms", 1000000},      {"us", 1000},         {"ns", 1}};
 constexpr Unit kRatePrefixes[] = {
     {"T", 1000000000000}, {"G", 1000000000}, {"M", 1000000}, {"k", 1000}, {"", 1}};
-// The prefixes that tc(8) uses: 10mbit.
+// The lower-case prefixes of rates that tc(8) uses, as in 10mbit.
 constexpr Unit kLowerRatePrefixes[] = {{"t", 1000000000000}, {"g", 1000000000}, {"m", 1000000}};
 constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 << 10},
                                {"G", 1 << 30},   {"M", 1 << 20},     {"K", 1 << 10},
@@ -35,7 +36,7 @@ constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 <
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A number as written: the digits before and after the decimal point.
+// A number as written: the digits before the decimal point (`whole`) and after it (`fraction`).
 struct Decimal {
   std::string_view whole, fraction;
   std::string_view unit;  // the text after the number
@@ -60,7 +61,7 @@ Decimal SplitNumber(std::string_view text, std::string_view accepted) {
   return decimal;
 }
 
-// The number times `factor`, exactly; nullopt when that is not a whole number or exceeds int64.
+// A number times a factor, exactly; nullopt if the product is not a whole number or exceeds int64.
 struct Scaled {
   std::optional<int64_t> value;
   bool too_large = false;
@@ -73,14 +74,14 @@ Scaled Scale(const Decimal& decimal, int64_t factor) {
     sum = sum * 10 + static_cast<unsigned>(c - '0') * static_cast<unsigned __int128>(factor);
     if (sum > kMax) return {std::nullopt, true};
   }
-  // Each digit after the point is worth a tenth of the one before; a remainder must be cancelled
-  // by later digits ("0.5min" is exact although 60 s / 10 / 10... is not always), so sum fractions
-  // over a common power of ten.
+  // Sums the fraction's digits over a common power of ten. Adding digit by digit would be inexact:
+  // each digit is worth a tenth of the digit before, and later digits must cancel a remainder
+  // ("0.5min" is exact although 60 s / 10 / 10... is not always).
   unsigned __int128 numerator = 0;
   unsigned __int128 denominator = 1;
   std::string_view fraction = decimal.fraction;
   while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
-  if (fraction.size() > 18) return {std::nullopt, false};  // finer than any unit divides
+  if (fraction.size() > 18) return {std::nullopt, false};  // more digits than any unit can divide
   for (char c : fraction) {
     numerator = numerator * 10 + static_cast<unsigned>(c - '0');
     denominator *= 10;
@@ -107,7 +108,8 @@ std::optional<int64_t> FindFactor(std::span<const Unit> units, std::string_view 
   return std::nullopt;
 }
 
-// Returns value/factor as a decimal if that needs at most `digits` digits after the point.
+// Returns value/factor as a decimal number if at most `digits` digits after the point express it
+// exactly.
 std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) {
   std::string text = std::to_string(value / factor);
   int64_t rest = value % factor;
@@ -121,8 +123,8 @@ std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) 
   return text;
 }
 
-// Returns the shortest text in one of the units; of two equally short ones, the text in the larger
-// unit.
+// Returns the shortest text for a value in one of the units; of two equally short texts, the one in
+// the larger unit.
 std::string FormatShortest(int64_t value, std::span<const Unit> units) {
   std::string best;
   for (const Unit& unit : units) {
@@ -182,7 +184,7 @@ int64_t ParseBytes(std::string_view text) {
 double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
-  // "1" may be meant as 1%, and tc(8) reads it so.
+  // Refuses "1", which may mean 1%, as in tc(8).
   if (text == "1") Fail(text, "is that 1% or 100%?", "its percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;
@@ -199,7 +201,8 @@ double ParseProbability(std::string_view text) {
   }
   const bool percent = rest == "%";
   if (!percent && !rest.empty()) Fail(text, fmt::format("unknown unit \"{}\"", rest), kAccepted);
-  // The percent sign moves the exponent, so that "0.1%" is the double nearest to 0.001.
+  // Subtracts 2 from the exponent for a percent sign, so that "0.1%" is the double nearest to
+  // 0.001.
   const std::string number =
       fmt::format("0{}.{}e{}", decimal.whole, decimal.fraction.empty() ? "0" : decimal.fraction,
                   exponent - (percent ? 2 : 0));
@@ -223,7 +226,7 @@ int64_t ParseInteger(std::string_view text, int64_t low, int64_t high) {
 std::string FormatDuration(Duration duration) {
   const int64_t ns = duration.nanoseconds();
   if (ns < 0) return "-" + FormatDuration(-duration);
-  // "90s", not "1.5min": below an hour, fractions of minutes are not used.
+  // Below an hour, fractions of minutes are not used: "90s", not "1.5min".
   const std::span<const Unit> units(kTimeUnits);
   if (ns == 0) return "0ns";
   if (ns % kTimeUnits[0].factor == 0) return FormatShortest(ns, units.first(1));
@@ -246,7 +249,7 @@ std::string FormatBytes(int64_t bytes) {
 }
 
 std::string FormatProbability(double probability) {
-  // fmt's "{}" is the shortest text that reads back as the same double.
+  // The format "{}" of fmt gives the shortest text that parses to the same double.
   std::string plain = fmt::format("{}", probability);
   if (probability < 1e-6) return plain;
   for (int digits = 0; digits <= 15; ++digits) {

@@ -1,4 +1,4 @@
-// Dates in the format of results and records.
+// Dates and times in the format that results use.
 #pragma once
 
 #include <ctime>
@@ -6,9 +6,9 @@
 
 namespace viaduct {
 
-// Returns ISO 8601 in UTC to the second: "2026-01-31T23:59:59Z".
+// Returns a time in the format ISO 8601, in UTC, to the second: "2026-01-31T23:59:59Z".
 std::string FormatUtc(std::time_t time);
-// Returns the current time (CLOCK_REALTIME) in this format.
+// Returns the current time (CLOCK_REALTIME) in the format of FormatUtc().
 std::string UtcNow();
 
 }  // namespace viaduct

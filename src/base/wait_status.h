@@ -9,9 +9,10 @@ namespace viaduct {
 std::string DescribeEnding(int status);
 // Describes a signal: "signal 9 (Killed)".
 std::string DescribeSignal(int signal);
-// Returns the status as a shell reports it ($?): the exit status, or 128 + the signal's number.
+// Returns a wait status as a shell reports it in $?: the exit status, or 128 plus the signal's
+// number.
 int ShellStatus(int status);
-// Returns whether the process exited normally with this exit status.
+// Whether a process exited normally with the given exit status.
 bool EndedWith(int status, int exit_status);
 
 }  // namespace viaduct

@@ -1,4 +1,4 @@
-// Adds to an error the place of the mistake in the user's input.
+// Adds the place of a mistake in the user's input to the message of an error.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace viaduct {
 
-// Runs `work` and returns its result. A UsageError that `work` throws is rethrown with `where` (an
+// Calls `work` and returns its result. Rethrows a UsageError that `work` throws with `where` (an
 // argument, or FILE:LINE) and a colon before its message.
 template <class Work>
 auto Within(const std::string& where, const Work& work) {

@@ -31,7 +31,7 @@ std::vector<int> ParseCpus(const std::string& option, const std::string& text) {
 
 std::vector<std::string> SplitList(const std::string& option, const std::string& text) {
   std::vector<std::string> items;
-  std::istringstream stream(text + ",");  // the comma makes an empty last item visible
+  std::istringstream stream(text + ",");  // the added comma makes an empty last item visible
   for (std::string item; std::getline(stream, item, ',');) {
     if (item.empty()) {
       throw UsageError(fmt::format("{} \"{}\": a value between commas is missing", option, text));
@@ -54,7 +54,7 @@ void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::st
   command.add_option(name, values, help)
       ->type_name(type)
       ->expected(1)
-      ->allow_extra_args(false)  // else it takes the "--" before a program, too
+      ->allow_extra_args(false)  // otherwise the option also takes the "--" before a program
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -86,7 +86,8 @@ void ScenarioOptions::AddTo(CLI::App& command) {
 std::vector<std::string> ScenarioOptions::Overrides() const {
   std::vector<std::string> overrides = set;
   if (!mode.empty()) {
-    // The scenario's own message would name a key that the user has not written.
+    // Checks the mode here, because the error of the scenario would name a key that the user has
+    // not written.
     constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
       throw UsageError(

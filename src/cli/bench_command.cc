@@ -9,14 +9,15 @@
 namespace viaduct::cli {
 namespace {
 
-// The build folder has a link to the harness in the source tree; it is not installed.
+// Returns the path of the harness: the build folder has a link to it in the source tree; it is not
+// installed.
 std::filesystem::path FindHarness() {
   const std::string harness = sys::FindSharedFile("bench/run.py");
   if (!harness.empty()) return harness;
   throw EnvironmentError("the benchmarks (bench/run.py) are not installed; use a source tree");
 }
 
-// Executes the harness as the calling user: the harness itself reports where it must be root.
+// Executes the harness as the calling user: the harness itself reports if it must be root.
 [[noreturn]] void Execute(const std::vector<std::string>& words) {
   std::vector<std::string> all = {FindHarness().string()};
   all.insert(all.end(), words.begin(), words.end());
@@ -28,7 +29,7 @@ std::filesystem::path FindHarness() {
 void AddBench(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("bench", "reproduce a published experiment");
   command->prefix_command();
-  command->set_help_flag();  // the harness answers --help
+  command->set_help_flag();  // the harness handles --help
   command->footer("Example:\n  viaduct bench olsr --quick --report out");
   command->callback([command] { Execute(command->remaining()); });
 }

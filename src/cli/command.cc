@@ -35,14 +35,15 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
-// Subcommands in the order of --help.
+// The subcommands in the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {
     AddRun,  AddPath, AddShell, AddUp,     AddHub,     AddJoin, AddExec,  AddLink,
     AddList, AddTop,  AddDown,  AddClean,  AddDoctor,  AddInit, AddSweep, AddCompare,
     AddPlot, AddView, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
-// Returns the message with its middle left out if it is long: a line may quote its input, such as a
-// file of another program. Its beginning states where the error is, and its end what to do.
+// Returns the message without its middle part if the message is long: it may quote its input, such
+// as a file of another program. The beginning states where the error is, and the end what to do
+// about it.
 std::string Shortened(std::string message) {
   constexpr size_t kBegin = 3000, kEnd = 1000;
   if (message.size() <= kBegin + kEnd) return message;
@@ -63,7 +64,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Refuses empty values: an unset variable of a script would act as if the option were missing.
+// Refuses empty values of options: with an unset variable in a script the option would have the
+// same effect as if it were missing.
 void RefuseEmptyValues(CLI::App& app) {
   const CLI::Validator given(
       [](std::string& value) {
@@ -72,7 +74,7 @@ void RefuseEmptyValues(CLI::App& app) {
       "");
   for (CLI::Option* const option : app.get_options()) {
     const std::string name = option->get_single_name();
-    const bool may_be_empty = name == "up" || name == "down";  // the SPEC of a plain wire
+    const bool may_be_empty = name == "up" || name == "down";  // empty: the SPEC of a plain wire
     if (option->nonpositional() && !may_be_empty) option->check(given);
   }
   for (CLI::App* const each : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -81,7 +83,7 @@ void RefuseEmptyValues(CLI::App& app) {
 }
 
 int Parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects this order
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the reverse order
   try {
     app.parse(std::move(arguments));
     return 0;
@@ -94,7 +96,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     const auto used = app.get_subcommands();
     const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    // CLI11 misses the subcommand of `kernel` before it looks at a word that is none.
+    // For an unknown word after `kernel`, CLI11 reports a missing subcommand before it checks the
+    // word.
     const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const std::string hint = unknown || missing ? SuggestionFor(app) : "";
     PrintError(fmt::format("{}{} see viaduct {}--help", OneLine(error.what()),
@@ -104,8 +107,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   }
 }
 
-// In `exec NODE ls -l` everything after the node belongs to the program, even an option that looks
-// like one of `viaduct`.
+// Inserts "--" after the node of `exec NODE ls -l`: all words after the node belong to the program,
+// even an option that viaduct also has.
 std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   const bool set_apart =
       words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";
@@ -113,7 +116,7 @@ std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   return words;
 }
 
-// `viaduct`, `viaduct help` and `viaduct help COMMAND...` ask for help.
+// Replaces the words `viaduct`, `viaduct help` and `viaduct help COMMAND...` by the option --help.
 std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
   if (words.size() > 1 && words[1] != "help") return words;
   if (words.size() > 1) words.erase(words.begin() + 1);
@@ -121,13 +124,14 @@ std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
   return words;
 }
 
-// Resets signals that the caller ignores or blocks, which must not disturb this process: it waits
-// for children. nohup(1)'s SIGHUP stays.
+// Resets signals that the caller ignores or blocks, because this process waits for children. An
+// ignored SIGHUP (nohup(1)) stays ignored.
 void ResetInherited() {
   sys::UnblockSignals();
   signal(SIGCHLD, SIG_DFL);
-  signal(SIGPIPE, SIG_DFL);  // a reader that has closed the pipe (| head) ends it silently
-  signal(SIGXFSZ, SIG_IGN);  // a limit of the caller's fails a write as a full disk does
+  // Makes SIGPIPE end the process silently if the reader has closed the pipe (| head).
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_IGN);  // above a limit of the caller, write(2) fails as if the disk were full
 }
 
 // Returns whether the command may start sudo later.
@@ -139,8 +143,8 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
   return is_one_of(1, {"run", "rank", "up", "hub", "shell", "join", "clean", "bench", "sweep"});
 }
 
-// Does the work of the command's process, with the identity that it must have. Returns the exit
-// status.
+// Parses the words and runs the subcommand, after the process has its final identity. Returns the
+// exit status.
 int Perform(const std::vector<std::string>& words) {
   Invocation invocation;
   invocation.words = words;

@@ -9,7 +9,7 @@ namespace viaduct::cli {
 
 // The words with which the command was called, and its exit status.
 struct Invocation {
-  std::vector<std::string> words;  // the words as typed
+  std::vector<std::string> words;  // the words as the user typed them
   int status = 0;
 };
 
@@ -20,12 +20,12 @@ using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddLink, AddList, AddTop,
     AddDown, AddClean, AddDoctor, AddInit, AddSweep, AddCompare, AddPlot, AddView, AddBench,
     AddKernel, AddVersion, AddDocs, AddRank;
-// The subcommands of `viaduct path` and `viaduct kernel` that have separate files.
+// The subcommands of `viaduct path` and `viaduct kernel` that are in separate files.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;
 
-// The whole command: parses, runs the subcommand, prints the one line of an error. Returns the exit
-// status (base/error.h; 128 + signal when interrupted).
+// Runs the command: parses the words, runs the subcommand, prints an error as one line. Returns the
+// exit status (base/error.h; 128 + signal if a signal interrupted the command).
 int Main(const std::vector<std::string>& words);
 
 }  // namespace viaduct::cli

@@ -165,7 +165,7 @@ TEST(CommandTest, InitLeavesNoPieceOfAFile) {
   const std::string file = testing::TempDir() + "viaduct-init-" + std::to_string(getpid());
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit few{10, before.rlim_max};  // bytes, as if the disk were full
+  const rlimit few{10, before.rlim_max};  // a limit of 10 bytes, as if the disk were full
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
   const int status = Main({"viaduct", "init", "grid", file});
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -254,7 +254,7 @@ TEST(CommandTest, EveryCommandAndOptionIsInTheManualAndInCompletions) {
   const std::string manual = Call({"docs", "man"}).output;
   EXPECT_THAT(manual, HasSubstr(".SS viaduct path set\n"));
   EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-lateness\\-limit\\fR"));
-  EXPECT_THAT(manual, Not(HasSubstr("viaduct rank")));  // hidden
+  EXPECT_THAT(manual, Not(HasSubstr("viaduct rank")));  // hidden subcommands are left out
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = Call({"docs", "completion", shell}).output;
     EXPECT_THAT(script, HasSubstr("viaduct")) << shell;

@@ -11,9 +11,9 @@
 namespace viaduct::cli {
 namespace {
 
-// A command with what may follow it.
+// A command of viaduct, or viaduct itself, after which words are completed.
 struct CommandPlace {
-  std::string path;  // "path set"; "" of viaduct itself
+  std::string path;  // "path set"; "" for viaduct itself
   const CLI::App* app;
 };
 
@@ -32,7 +32,7 @@ std::vector<CommandPlace> PlacesOf(const CLI::App& app) {
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// Returns the values of an option or operand; empty if they are not a few words.
+// Returns the values that an option or operand can have; empty if they are not a few words.
 std::string Values(const std::string& name) {
   if (name == "--mode") return scenario::ChoicesOf(scenario::FindKey("mode"));
   if (name == "TOPOLOGY" || name == "--topo") {
@@ -44,8 +44,8 @@ std::string Values(const std::string& name) {
   return "";
 }
 
-// Returns the command that lists the labs that are up, or their nodes, for operands that name one;
-// else empty.
+// Returns the shell command that lists the labs that are up, or their nodes, for an operand that
+// names a lab or node; empty for other operands.
 std::string NamesFor(const std::string& command, const std::string& operand) {
   if (command == "exec" && operand == "NODE") return "viaduct ls --names nodes 2>/dev/null";
   if (operand == "LAB") return "viaduct ls --names labs 2>/dev/null";
@@ -75,14 +75,15 @@ std::vector<std::string> WordsOf(const CommandPlace& place) {
   return words;
 }
 
-// Quotes text in single quotes of shells.
+// Returns the text in single quotes, as shells require.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-// The cases of a shell's `case` that follow the words typed to the command they name.
+// Returns the branches of a shell's `case` that follow the typed words to the command that they
+// name.
 std::string Steps(const std::vector<CommandPlace>& places) {
   std::string cases;
   for (const CommandPlace& place : places) {

@@ -1,4 +1,4 @@
-// Completion of the command's words by shells, generated from its subcommands and options.
+// Completion of the command's words by shells, generated from the subcommands and options.
 #pragma once
 
 #include <CLI/CLI.hpp>

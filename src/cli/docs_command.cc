@@ -1,4 +1,4 @@
-// viaduct docs: the documents that are generated from the tables and options of the program.
+// viaduct docs: prints the documents that are generated from the tables and options of the program.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ constexpr Topic kTopics[] = {
     {"schema", [](const CLI::App&) { return scenario::DocumentSchema(); }},
     {"path-spec", [](const CLI::App&) { return path::DocumentSpec(); }},
     {"results", [](const CLI::App&) { return result::DocumentResults() + DocumentListings(); }},
-    {"view", [](const CLI::App&) { return run::page::ViewPage(); }},  // used by `viaduct view` only
+    {"view", [](const CLI::App&) { return run::page::ViewPage(); }},  // used only by `viaduct view`
     {"man", ManualPage},
     {"completion-bash", BashCompletion},
     {"completion-zsh", ZshCompletion},

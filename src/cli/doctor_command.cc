@@ -1,4 +1,4 @@
-// viaduct doctor: what this machine can do.
+// viaduct doctor: reports which features of the product work on this machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -83,8 +83,8 @@ Feature Examined(const std::string& name, const std::string& purpose, bool prese
           present ? "" : remedy, ""};
 }
 
-// Returns whether the process that will execute the tool finds it: a tool of root's half is looked
-// for in the system folders, unless this process is root, which uses its own PATH.
+// Returns whether the process that executes the tool can find it: a tool of root's half is searched
+// in the system folders, unless this process is root, which uses its own PATH.
 bool IsLocal(const Tool& tool) {
   const bool is_elsewhere = tool.is_roots_halfs && geteuid() != 0;
   return !(is_elsewhere ? sys::FindProgramIn(sys::kSystemFolders, tool.program)
@@ -92,7 +92,8 @@ bool IsLocal(const Tool& tool) {
               .empty();
 }
 
-// Throws Error if a program of the product cannot be executed, as where a library is missing.
+// Throws Error if a program of the product cannot be executed, for example because a library is
+// missing.
 void TryProgram(const std::string& program) {
   const sys::ProgramResult result = sys::RunProgram({program, "--help"});
   if (result.status == 0) return;
@@ -139,7 +140,7 @@ Feature Confinement() {
   return feature;
 }
 
-// Returns the features, probed by root if possible.
+// Returns the features, probed by root's half if possible.
 std::vector<Feature> Probed() {
   if (geteuid() == 0) NeedRoot();
   if (!privilege::HasRootsHalf()) {
@@ -155,7 +156,8 @@ std::vector<Feature> Probed() {
   return answer.at("features").get<std::vector<Feature>>();
 }
 
-// The default of 1,024 entries is enough for 32 nodes that all talk to each other.
+// Checks the size of the neighbour table: the default of 1,024 entries is enough for 32 nodes that
+// all communicate with each other.
 Feature NeighbourTable() {
   constexpr uint64_t kEnough = 16384;
   constexpr char kParameter[] = "net.ipv4.neigh.default.gc_thresh3";
@@ -169,7 +171,7 @@ Feature NeighbourTable() {
   return feature;
 }
 
-// Whether all that it needs is here; if not, what is missing.
+// Returns whether all features that the ability needs are present; if not, the missing features.
 Feature Judge(const Ability& ability, const std::vector<Feature>& features) {
   Feature judged{ability.name, Feature::State::kPresent, ability.purpose, "", ""};
   std::vector<std::string> missing;

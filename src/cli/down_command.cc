@@ -1,4 +1,4 @@
-// viaduct down: ends a lab that is up. viaduct clean: removes what killed runs left.
+// viaduct down: removes a lab that is up. viaduct clean: removes what killed runs have left behind.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -27,10 +27,11 @@
 namespace viaduct::cli {
 namespace {
 
-// The maximum time in which the simulator, its keeper and the broker end after the lab's removal.
+// The maximum time within which the simulator, its supervisor and the broker must end after the lab
+// was removed.
 constexpr int kTimeoutMilliseconds = 10000;
 
-// The maximum duration of the removal of the largest labs on a busy machine.
+// The maximum time for the removal of the largest labs on a busy machine.
 constexpr Duration kRemovalTimeout = Duration::Seconds(120);
 
 UniqueFd ProcessOf(int pid) {
@@ -63,7 +64,7 @@ void AddNames(const std::vector<Entry>& removed, Cleaning* cleaning) {
   for (const Entry& entry : removed) cleaning->removed.push_back(entry.name);
 }
 
-// Adds the entries of which this process cannot find out whether they are alive.
+// Adds the names of entries of which this process cannot find out whether their makers are alive.
 template <class Entry>
 void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
   for (const Entry& entry : all) {
@@ -118,7 +119,8 @@ void Clean(bool as_json) {
 void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
   const auto clean = [](const nlohmann::json&) {
     Cleaning all;
-    // Entries that ran within a removed entry are dead after its removal, so another round follows.
+    // Repeats the clean-up until it removes nothing: entries that ran within a removed entry are
+    // dead only after its removal.
     for (;;) {
       Cleaning round = CleanOnce();
       all.removed.insert(all.removed.end(), round.removed.begin(), round.removed.end());

@@ -1,4 +1,4 @@
-// viaduct exec: a program in a node of a lab that is up.
+// viaduct exec: runs a program in a node of a lab that is up.
 #include <memory>
 
 #include "base/error.h"
@@ -11,8 +11,8 @@
 namespace viaduct::cli {
 namespace {
 
-// The timeout for a broker that must pass a signal on. A user who sends another signal does not
-// wait longer.
+// The timeout for a broker that must send a signal to the program: a user who sends another signal
+// does not wait longer.
 constexpr Duration kSignalTimeout = Duration::Seconds(10);
 
 struct ExecOptions {
@@ -36,7 +36,7 @@ int Exec(const ExecOptions& given) {
       client.LimitWaiting(kSignalTimeout);
       client.Kill(program.pid, signal);
     } catch (const UsageError&) {
-      // The program has just ended; its status is read next.
+      // Ignores the error: the program has just ended, and its status is read next.
     }
   });
 }

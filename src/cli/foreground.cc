@@ -13,7 +13,8 @@
 namespace viaduct::cli {
 namespace {
 
-// The status of a program whose exit_status is readable; nothing if there is none yet.
+// Reads and returns the status of a program whose descriptor `exit_status` is readable; nothing if
+// there is none yet.
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
@@ -22,8 +23,8 @@ std::optional<int> TakeStatus(int exit_status) {
   throw Error("the lab was taken down, and the program with it");
 }
 
-// Relays the output that an ended program has left in the pty. It does not wait for the end of the
-// pty, which a child of the program may keep open.
+// Relays the output that an ended program has left in the pty. Does not wait until the pty is
+// closed, because a child of the program may keep it open.
 void Drain(sys::Relay& output) {
   while (!output.Over()) {
     pollfd entry{output.fd(), output.Events(), 0};
@@ -49,7 +50,8 @@ void Foreground::Lend(sys::ProgramOptions* options) {
   options->terminal = true;
   options->standard_input = options->standard_output = pty_->slave.get();
   if (isatty(STDERR_FILENO)) options->standard_error = pty_->slave.get();
-  // The process that starts the program may itself have another kind of terminal, or none.
+  // Passes the variables of this terminal on: the process that starts the program may itself have
+  // another kind of terminal, or none.
   for (const char* name : {"TERM", "COLORTERM"}) {
     if (const char* value = std::getenv(name)) options->environment[name] = value;
   }
@@ -63,7 +65,7 @@ int Foreground::Follow(int exit_status, std::function<void(int)> pass_on) {
   if (pty_) {
     pty_->slave.reset();
     Connect(has_ended);
-    // A program that has closed its terminal can still be interrupted.
+    // Continues after the terminal was closed: the program can still be interrupted.
   }
   loop_.Run(has_ended);
   loop_.Forget(exit_status);
@@ -76,16 +78,17 @@ void Foreground::Handle(int signal) {
     if (is_connected_) pty_->Resize();
     return;
   }
-  // When this process ends, the kernel closes the pty and sends SIGHUP to the processes on it.
+  // A signal may end this process: the kernel then closes the pty and sends SIGHUP to the processes
+  // on it.
   const bool ends_us = is_connected_ && (signal == SIGTERM || signal == SIGHUP);
   if (ends_us || !pass_on_) throw sys::Interrupted(signal);
   pass_on_(signal);
 }
 
-// Relays until the program ends or no process has its terminal open any more.
+// Relays input and output until the program ends or no process has its terminal open any more.
 void Foreground::Connect(const std::function<bool()>& has_ended) {
   const sys::RawMode raw(STDIN_FILENO);
-  // A separate descriptor, because a loop watches each for one thing only.
+  // Duplicates the descriptor, because a loop can have only one watcher for each descriptor.
   const UniqueFd keyboard(
       SystemCall("fcntl F_DUPFD_CLOEXEC", fcntl(pty_->Master(), F_DUPFD_CLOEXEC, 0)));
   sys::Relay input(STDIN_FILENO, keyboard.get()), output(pty_->Master(), STDOUT_FILENO);

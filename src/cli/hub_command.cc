@@ -1,4 +1,5 @@
-// viaduct hub: a simulation in real time, or a lab, whose nodes remote hosts may claim.
+// viaduct hub: runs a simulation in real time, or a lab, whose remote nodes clients on other hosts
+// can claim.
 #include <fmt/format.h>
 
 #include <memory>
@@ -38,7 +39,8 @@ struct HubCommandOptions {
   bool quiet = false;
 };
 
-// Parses "wireguard" or "wireguard:PORT": the UDP port of WireGuard, if tunnels must be encrypted.
+// Parses "wireguard" or "wireguard:PORT". Returns the UDP port of WireGuard, or nothing if tunnels
+// are not encrypted.
 std::optional<uint16_t> CipherPort(const std::string& text) {
   constexpr uint16_t kUsualPort = 51820;
   constexpr std::string_view kName = "wireguard";
@@ -52,7 +54,7 @@ std::optional<uint16_t> CipherPort(const std::string& text) {
       Within("--encrypt", [&] { return ParseInteger(text.substr(kName.size() + 1), 0, 65535); }));
 }
 
-// A scenario without a mode is simulated, which needs no root.
+// Reads the scenario. Its default mode is simulate, which needs no root.
 scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   std::vector<std::string> overrides = options.set;
   if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);

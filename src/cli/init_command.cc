@@ -1,4 +1,4 @@
-// viaduct init: a scenario file to begin with.
+// viaduct init: writes a scenario file to begin with.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -23,7 +23,8 @@ struct InitOptions {
   bool force = false;
 };
 
-// A file's URI: what is no unreserved character is percent-encoded (RFC 3986 section 2.1).
+// Returns the URI of a file: characters that are not unreserved are percent-encoded (RFC 3986
+// section 2.1).
 std::string UriOf(const std::string& path) {
   constexpr std::string_view kPlain = "-._~/";
   std::string uri = "file://";
@@ -36,7 +37,7 @@ std::string UriOf(const std::string& path) {
   return uri;
 }
 
-// Returns the line for editors that complete and check YAML by a schema.
+// Returns the comment line that makes editors complete and check the YAML file by the schema.
 std::string SchemaLine() {
   const std::string schema = sys::FindSharedFile("scenario.schema.json");
   return schema.empty() ? "" : "# yaml-language-server: $schema=" + UriOf(schema) + "\n";
@@ -55,7 +56,7 @@ void WriteSample(const InitOptions& options) {
   }
   try {
     WriteFile(file, text);
-  } catch (const Error&) {  // a partial file (disk full) would make the next call fail
+  } catch (const Error&) {  // removes a partial file, an obstacle to the next call
     if (!is_there) std::filesystem::remove(file, error);
     throw;
   }

@@ -1,4 +1,4 @@
-// viaduct join: a program of this machine, or a namespace, as a node of a hub.
+// viaduct join: makes a program of this machine, or a namespace, a node of a hub.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -34,8 +34,8 @@ void NoteJoin(const std::string& text) {
   std::fprintf(stderr, "viaduct join: %s\n", TerminalText(text).c_str());
 }
 
-// The node that the hub has assigned, for the lifetime of this object, through losses of the
-// connection.
+// Holds the node that the hub has assigned until this object is destroyed, even if the connection
+// to the hub is lost for a while.
 class Membership {
  public:
   Membership(sys::EventLoop& loop, const JoinOptions& options, const claim::Key& key)
@@ -59,12 +59,12 @@ class Membership {
   const claim::Offer& offer() const { return *offer_; }
   const wire::IpAddress& hub() const { return hub_; }
   const claim::TunnelKey& secret() const { return keys_.secret; }
-  // Sets the function that is called when an encrypted hub knows this end anew, with the hub's
-  // tunnel parameters.
+  // Sets the function that is called when an encrypted hub has accepted this client again, with the
+  // parameters of the hub's tunnel.
   void OnReturn(std::function<void(const claim::EncryptedTunnel&)> use) {
     returned_ = std::move(use);
   }
-  // Notes that this machine cannot be the node; the hub is informed at the end.
+  // Records that this machine cannot be the node; the hub is informed at the end.
   void NoteFailure() { control_->NoteFailure(); }
 
  private:
@@ -72,7 +72,7 @@ class Membership {
     if (offer_) {
       offer.session = offer_->session;
       const std::optional<claim::EncryptedTunnel> tunnel = offer.wireguard;
-      if (tunnel && offer_->wireguard) {  // a hub that was started again has another key
+      if (tunnel && offer_->wireguard) {  // a hub that was restarted has another key
         offer.wireguard->key = offer_->wireguard->key;
         offer.wireguard->port = offer_->wireguard->port;
       }
@@ -95,7 +95,7 @@ class Membership {
     offer_ = std::move(offer);
   }
 
-  // Reports each trouble once, not at each attempt.
+  // Reports a problem once, and not after each attempt to connect.
   void Bear(const std::string& why) {
     const std::string text = fmt::format("hub {}: {}", hub_name_.ToString(), why);
     if (!offer_ && MonotonicClock::Now() >= first_until_) throw Error(text);
@@ -104,7 +104,7 @@ class Membership {
   }
 
   const claim::HubName hub_name_;
-  const claim::KeyPair keys_;  // for a hub that encrypts
+  const claim::KeyPair keys_;  // used if the hub encrypts
   const Instant first_until_;
   std::optional<claim::Offer> offer_;
   wire::IpAddress hub_;
@@ -127,7 +127,7 @@ int RunJoin(const JoinOptions& options) {
       claim::ReadKey(options.key.empty() ? claim::DefaultKeyFile() : options.key);
   const std::string into = sys::ResolveContainer(options.into, "--into");
   NeedRoot();
-  Foreground foreground;  // before anything is made: a signal cannot end the process half-way
+  Foreground foreground;  // first: a signal cannot end the process half-way
   Membership member(foreground.loop(), options, key);
   remote::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
   member.OnReturn([&](const claim::EncryptedTunnel& tunnel) { join.ChangeHub(tunnel); });

@@ -1,4 +1,4 @@
-// viaduct kernel: real Linux kernels for simulated nodes.
+// viaduct kernel: builds and lists real Linux kernels for simulated nodes.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -22,7 +22,8 @@ namespace viaduct::cli {
 namespace {
 
 void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
-  // An interrupted build terminates its compilers before it ends.
+  // Catches signals, so that an interrupted build terminates its compilers before this process
+  // ends.
   const UniqueFd signals = sys::CatchSignals({SIGINT, SIGTERM, SIGHUP});
   guest::BuildResult result;
   {

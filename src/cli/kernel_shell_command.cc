@@ -1,5 +1,5 @@
-// viaduct kernel shell: a shell or program on a kernel node of a paused simulation, as if it ran
-// here. viaduct kernel resume: continues the simulation.
+// viaduct kernel shell: runs a shell or program on a kernel node of a paused simulation, attached
+// to this terminal. viaduct kernel resume: continues the simulation.
 #include <cstdio>
 #include <memory>
 

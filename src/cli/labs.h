@@ -1,4 +1,4 @@
-// Finding the lab that a subcommand refers to.
+// Finds the lab that a subcommand refers to.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace viaduct::cli {
 
-// The labs that can be connected to (`viaduct up`), without those of a `viaduct run` in progress.
+// Returns the labs to which a command can connect (`viaduct up`), without the labs of runs in
+// progress (`viaduct run`).
 std::vector<lab::RunInfo> LabsThatAreUp();
-// `given`, or if it is empty the only lab that is up. Throws UsageError when there is none, or
-// several.
+// Returns `given`, or the only lab that is up if `given` is empty. Throws UsageError if no lab is
+// up, or several are.
 std::string ChooseLab(const std::string& given);
-// The paused simulation of that name, or pid, if no lab that is up has the name.
+// Returns the paused simulation with that name or pid, unless a lab that is up has the name.
 std::optional<guest::PausedSimulation> PausedUnlessLab(const std::string& name);
 using watch::StateOf;
 

@@ -1,4 +1,4 @@
-// viaduct link: takes a link of a lab that is up, or of a paused simulation, down, and up again.
+// viaduct link: sets a link of a lab that is up, or of a paused simulation, down or up.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -16,8 +16,8 @@
 namespace viaduct::cli {
 namespace {
 
-// The ends of the link in this lab's description that are in namespaces; none: there is no such
-// link. The names that there are go to `known`.
+// Returns the ends of the link that are in namespaces, by the lab's description; nothing if there
+// is no such link. Adds the names of the links that it compares to `known`.
 std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
                                                    const std::string& name,
                                                    std::vector<std::string>& known) {
@@ -28,7 +28,7 @@ std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
     for (const nlohmann::json& end : link.at("endpoints")) {
       lab::Endpoint endpoint{end.at("node").get<std::string>(),
                              end.at("interface").get<std::string>()};
-      // A remote node's end is its client's.
+      // Leaves out the end of a remote node, which is on the client's machine.
       if (lab.at("namespaces").contains(endpoint.node)) ends.push_back(std::move(endpoint));
     }
     return ends;
@@ -44,8 +44,8 @@ std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
   return std::nullopt;
 }
 
-// Changes both ends, as an event of a scenario does: routes that the kernel dropped return with the
-// link.
+// Sets both ends of the link up or down, as an event of a scenario does: when the link is up again,
+// the routes that the kernel has dropped are restored.
 void SetLink(const std::string& target, bool up) {
   const NodeName name(target);
   if (const auto paused = PausedUnlessLab(name.place)) {

@@ -1,4 +1,4 @@
-// viaduct ls: the labs, hubs and joined nodes of this machine.
+// viaduct ls: lists the labs, hubs and joined nodes of this machine.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string UserName(uid_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
-// Returns the history of the simulator, for the column of the state.
+// Returns a text about failures of the simulator, for the column of the lab's state.
 std::string Deaths(const lab::SimulatorHistory& history) {
   if (history.given_up) return ", no simulator (given up): " + history.cause;
   if (history.absent) {
@@ -123,7 +123,8 @@ void PrintAll(bool as_json) {
   }
 }
 
-// Prints the names of the labs that are up, or of their nodes as `exec` takes them, one a line.
+// Prints the names of the labs that are up, or of their nodes in the form that `exec` accepts, one
+// a line.
 void PrintNames(const std::string& what) {
   const std::vector<lab::RunInfo> labs = LabsThatAreUp();
   std::string text;

@@ -1,4 +1,4 @@
-// The records that subcommands list and print with --json (base/fields.h).
+// The records that subcommands list, and print with --json (base/fields.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace viaduct::cli {
 
-// A hub of `viaduct ls`.
+// A hub in the output of `viaduct ls`.
 struct ListedHub {
   std::string kind = "hub", lab, name, state;
   int pid = 0;
@@ -23,7 +23,7 @@ struct ListedHub {
   static fields::KeysOf<ListedHub> Keys();
 };
 
-// A joined node of `viaduct ls`.
+// A joined node in the output of `viaduct ls`.
 struct ListedJoin {
   std::string kind = "joined node", lab, name, state;
   int pid = 0;
@@ -34,7 +34,7 @@ struct ListedJoin {
   static fields::KeysOf<ListedJoin> Keys();
 };
 
-// A network of a paused simulation.
+// A network of a paused simulation, in the output of `viaduct ls`.
 struct ListedNetwork {
   std::string name;
   std::vector<std::string> nodes, interfaces;
@@ -42,7 +42,7 @@ struct ListedNetwork {
   static fields::KeysOf<ListedNetwork> Keys();
 };
 
-// A paused simulation of `viaduct ls`.
+// A paused simulation in the output of `viaduct ls`.
 struct ListedPause {
   std::string kind = "paused simulation", lab, name, state;
   int pid = 0;
@@ -55,7 +55,7 @@ struct ListedPause {
   static fields::KeysOf<ListedPause> Keys();
 };
 
-// A lab of `viaduct ls`.
+// A lab in the output of `viaduct ls`.
 struct ListedLab {
   std::string kind = "lab", lab, state;
   int broker_pid = 0, engine_pid = 0;
@@ -68,7 +68,7 @@ struct ListedLab {
   static fields::KeysOf<ListedLab> Keys();
 };
 
-// A path of `viaduct path ls`.
+// A path in the output of `viaduct path ls`.
 struct ListedPath {
   std::string name, state;
   int pid = 0;
@@ -79,21 +79,22 @@ struct ListedPath {
   static fields::KeysOf<ListedPath> Keys();
 };
 
-// The result of `viaduct clean`.
+// The result of `viaduct clean`: the names of removed entries and of entries left, and the
+// problems.
 struct Cleaning {
   std::vector<std::string> removed, left, problems;
 
   static fields::KeysOf<Cleaning> Keys();
 };
 
-// One result of `viaduct doctor`.
+// One result in the output of `viaduct doctor`.
 struct Finding {
   std::string name, state, purpose, remedy, detail;
 
   static fields::KeysOf<Finding> Keys();
 };
 
-// A kernel of `viaduct kernel list`.
+// A kernel in the output of `viaduct kernel list`.
 struct ListedKernel {
   guest::Image image;
   std::string file;
@@ -101,7 +102,7 @@ struct ListedKernel {
   static fields::KeysOf<ListedKernel> Keys();
 };
 
-// The result of `viaduct kernel build`.
+// The result of `viaduct kernel build`, which --json prints.
 struct BuiltKernel {
   ListedKernel kernel;
   bool reused = false;
@@ -110,7 +111,7 @@ struct BuiltKernel {
   static fields::KeysOf<BuiltKernel> Keys();
 };
 
-// Returns the chapters of docs/results.md about these records.
+// Returns the chapters of docs/results.md about the records that subcommands list.
 std::string DocumentListings();
 
 }  // namespace viaduct::cli

@@ -59,7 +59,7 @@ std::string Synopsis(const CLI::App& app, const std::string& name) {
   return text + " [\\fIOPTIONS\\fR]\n";
 }
 
-// Returns the text below the options in --help, with its lines unchanged.
+// Returns the text that --help prints below the options, with its lines unchanged.
 std::string Footer(const CLI::App& app) {
   const std::string footer = app.get_footer();
   return footer.empty() ? "" : ".PP\n.nf\n" + Roff(footer) + "\n.fi\n";

@@ -6,10 +6,10 @@
 
 namespace viaduct::cli {
 
-// viaduct(1), for man(1): one page with all subcommands that are not hidden.
+// Returns the manual page viaduct(1) for man(1): one page with all subcommands that are not hidden.
 std::string ManualPage(const CLI::App& app);
 
-// The subcommands that --help shows, and the options of a command with names.
+// Return the subcommands that --help shows, and the options of a command that have names.
 std::vector<const CLI::App*> ShownSubcommands(const CLI::App& app);
 std::vector<const CLI::Option*> ShownOptions(const CLI::App& app);
 

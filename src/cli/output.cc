@@ -35,7 +35,7 @@ void PrintText(const std::string& text) {
 }
 
 void FinishOutput() {
-  errno = 0;  // an earlier failure is recorded in the stream only
+  errno = 0;  // an earlier failure is only recorded in the stream
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) ThrowUnwritten(errno);
 }
 

@@ -28,7 +28,7 @@ size_t PortOf(const std::string& interface, std::vector<std::string>* ports) {
   return ports->size() - 1;
 }
 
-// Collects the pairs from the arguments in their order.
+// Collects the pairs from the arguments in the order of the command line.
 class Collector {
  public:
   explicit Collector(engine::Config config)
@@ -139,9 +139,9 @@ class Collector {
 
   engine::Config config_;
   Directions default_;
-  std::vector<Directions> given_;  // indexed by pair
+  std::vector<Directions> given_;  // the SPECs that were given, by pair
   std::optional<engine::Attachment> half_;
-  std::optional<Directions> in_class_;  // the directions given for the current class
+  std::optional<Directions> in_class_;  // the SPECs that were given for the current class
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// viaduct path: an emulated path between interfaces.
+// viaduct path: emulates a path between interfaces.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -66,8 +66,8 @@ path::PathOptions Understand(const CLI::App& command, const PathCommandOptions& 
                                  options.port));
   }
   path.port = port->second;
-  // The progress is destroyed with the path, which erases the status line before the results are
-  // printed.
+  // The path owns the progress display: its destruction erases the status line before the results
+  // are printed.
   const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
   path.note = [progress](const std::string& text) { progress->Line(text); };
   if (!options.quiet && isatty(STDERR_FILENO) == 1) {
@@ -76,7 +76,7 @@ path::PathOptions Understand(const CLI::App& command, const PathCommandOptions& 
   return path;
 }
 
-// The file of --graph, opened before the run, which may be long.
+// Opens and returns the file of --graph before the run, which may take long.
 std::ofstream OpenGraph(const PathCommandOptions& options) {
   if (options.graph.empty()) return {};
   if (options.emulation.engine.log.empty()) {

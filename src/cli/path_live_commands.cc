@@ -1,4 +1,4 @@
-// viaduct path set, stats, ls: what can be done with a path while it runs.
+// viaduct path set, stats, ls: change, observe and list paths while they run.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,8 @@ namespace {
 
 using nlohmann::json;
 
-// The control socket of the engine that emulates the links of a lab. Throws if it has none.
+// Returns the control socket of the path engine that emulates the links of a lab. Throws if the lab
+// has no path engine.
 std::string EngineSocket(const lab::RunInfo& run) {
   if (run.engine_alive) return broker::EngineSocketPath(run.name);
   if (run.engine_pid != 0) throw Error("the path engine of lab " + run.name + " died");
@@ -34,7 +35,7 @@ std::string EngineSocket(const lab::RunInfo& run) {
                    "of `viaduct up` only");
 }
 
-// The selection of a path by set and stats.
+// The options by which `set` and `stats` select a path.
 struct Choice {
   std::string name, pair;
   std::vector<std::string> between;
@@ -73,7 +74,8 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
   if (format.as_prometheus) {
     PrintText(path::PrometheusText(statistics));
   } else if (format.as_json) {
-    // While watching, each object is on one line, so that a program can read them one by one.
+    // Prints each object on one line while watching, so that a program can read the objects one by
+    // one.
     PrintText(JsonText(json(statistics), format.watch ? -1 : 2) + "\n");
   } else {
     const bool clears = format.watch && isatty(STDOUT_FILENO) == 1;
@@ -99,7 +101,7 @@ void Stats(const Choice& choice, const Format& format) {
       loop.Run([] { return false; }, next);
       print();
     } catch (const sys::Interrupted&) {
-      return;  // the signal is the normal end of watching
+      return;  // a signal is the normal end of watching
     } catch (const UsageError&) {
       return;  // the path has ended
     }

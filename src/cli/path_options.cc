@@ -15,7 +15,7 @@
 namespace viaduct::cli {
 namespace {
 
-// Returns the reason why the timing of a run is VOID.
+// Returns the reason for which the timing makes a run VOID.
 std::string WhyVoid(const result::Timing& timing) {
   const int64_t limit = timing.limit_ns.value_or(0);
   if (timing.p99_ns > limit) {
@@ -74,8 +74,8 @@ path::PathOptions EmulationOptions::Understand(engine::Config config) const {
   path::PathOptions path;
   path.config = std::move(config);
   engine.Fill(&path.config);
-  // Here a signal ends the command, as libpcap takes minutes for a filter of thousands of
-  // addresses.
+  // Compiles the filters here, where a signal still ends the command, because libpcap takes minutes
+  // for a filter of thousands of addresses.
   const engine::Classifier check(path.config);
   if (!schedule.empty()) {
     path.schedule = path::ParseSchedule(ReadNamedFile(schedule), schedule);

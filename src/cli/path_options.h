@@ -1,4 +1,4 @@
-// Options that `viaduct path` and `viaduct shell` share.
+// The options that `viaduct path` and `viaduct shell` share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,8 +12,8 @@
 
 namespace viaduct::cli {
 
-// The options that define what is emulated: pairs, classes and SPECs, whose order on the command
-// line matters.
+// The options that define the emulation: pairs, classes and SPECs, whose order on the command line
+// matters.
 struct PairOptions {
   std::vector<std::string> between, pair, classes, up, down;
 
@@ -22,18 +22,19 @@ struct PairOptions {
   OrderedArguments InOrder(const CLI::App& command) const;
 };
 
-// The options of the emulation itself and of the output of results.
+// The options of the emulation run and of the output of results.
 struct EmulationOptions {
   std::string schedule, duration, lateness_limit, json_file;
   EngineOptions engine;
 
   void AddTo(CLI::App& command, const std::string& duration_help, const std::string& json_help);
-  // Throws UsageError naming the option.
+  // Returns the parsed options. Throws UsageError naming the option.
   path::PathOptions Understand(engine::Config config) const;
 };
 
-// Tells what was not done as asked and whether the run is VOID, and returns the command's exit
-// status: unless one of these determines it, that of the program, if there was one.
+// Prints failures and the reason for a VOID run on standard error, and returns the command's exit
+// status: kVoid for a VOID run; otherwise the status of the program, if there was one and its
+// status is not 0; otherwise kFailure if there were failures, else 0.
 int Conclude(const result::EngineResult& result, std::optional<int> program);
 
 }  // namespace viaduct::cli

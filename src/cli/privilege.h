@@ -9,17 +9,17 @@
 
 namespace viaduct::cli {
 
-// The services of root's half of this command.
+// Returns the services that root's half of this command offers.
 privilege::ServiceEntries RootServices();
 
-// There is root's half, or a connection to a broker, when it returns. Throws EnvironmentError if
-// sudo refuses.
+// Ensures that root's half is running, or that there is a connection to a broker. Throws
+// EnvironmentError if sudo refuses.
 void NeedRoot();
 
-// Services that are asked one thing, each in the file of the subcommand that asks for it.
+// Services with a single request. Each is implemented in the file of the subcommand that uses it.
 inline constexpr ipc::Service kExamineService = {"examine", 1};  // reply: features
 inline constexpr ipc::Service kCleanService = {"clean", 1};      // reply: removed, problems, left
-inline constexpr ipc::Service kSwitchService = {"switch", 1};    // the options of the command
+inline constexpr ipc::Service kSwitchService = {"switch", 1};    // request: the command's options
 enum class OnlyRequest : uint16_t { kDo = ipc::kFirstRequest };
 void ExamineAsRoot(UniqueFd connection, const sys::Identity& user);
 void CleanAsRoot(UniqueFd connection, const sys::Identity& user);

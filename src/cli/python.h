@@ -1,4 +1,4 @@
-// Executing the product's programs that are written in Python.
+// Executes the product's programs that are written in Python.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace viaduct::cli {
 
-// Becomes /usr/bin/python3 with these arguments; VIADUCT in its environment is this command's file.
-// Throws EnvironmentError if there is no Python.
+// Executes /usr/bin/python3 with these arguments in this process; the variable VIADUCT in its
+// environment is the path of this command. Throws EnvironmentError if there is no Python.
 [[noreturn]] void ExecutePython(std::vector<std::string> arguments);
 
 }  // namespace viaduct::cli

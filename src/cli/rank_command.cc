@@ -1,5 +1,5 @@
-// viaduct rank: what mpirun starts on each machine of a lab (run/machines/launch.h). Not for
-// people.
+// viaduct rank: the command that mpirun starts on each machine of a lab (run/machines/launch.h).
+// Not for users.
 #include "cli/command.h"
 #include "cli/privilege.h"
 #include "run/machines/rank.h"
@@ -8,7 +8,7 @@ namespace viaduct::cli {
 
 void AddRank(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("rank", "one machine's part of a lab on several machines");
-  command->group("");  // not in --help
+  command->group("");  // hides the command from --help
   command->footer("Example: viaduct run starts it, on each of a scenario's machines.");
   command->callback([&invocation] { invocation.status = machines::RunRank(NeedRoot); });
 }

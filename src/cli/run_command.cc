@@ -1,4 +1,4 @@
-// viaduct run: one run of a scenario, or a comparison of one run in each of several modes.
+// viaduct run: runs a scenario once, or once in each of several modes to compare them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::vector<Duration> PausesOf(const RunCommandOptions& options) {
   return pauses;
 }
 
-// A run may take minutes, so files that cannot be written are detected before it.
+// Checks before the run, which may take minutes, that the files for the results can be written.
 void CheckWritable(const RunCommandOptions& options) {
   if (!options.report.empty()) run::MakeReportDirectory(options.report);
   CheckJsonFile(options.json_file);
@@ -68,8 +68,8 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
   return run_options;
 }
 
-// Delivers the results; the only function that does. Each way is tried, even if an earlier one
-// failed. `document`: the results for --json.
+// Prints and writes the results; no other function does. Tries each kind of output, even if an
+// earlier one failed. `document`: the results for --json.
 void Deliver(const RunCommandOptions& options, const std::string& table, const json& document,
              const std::vector<RunResult>& runs) {
   Attempts attempts;
@@ -97,7 +97,8 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// The lab is on several machines. Whoever has access to them need not be root here.
+// Runs a lab on several hosts. The user needs access to the hosts, but need not be root on this
+// machine.
 int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
                 const Scenario& scenario) {
   machines::LaunchRequest request;
@@ -109,7 +110,7 @@ int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// Places the nodes of a lab on its machines. The placement is part of the scenario.
+// Assigns the nodes of a lab to its hosts. The assignment is part of the scenario and its hash.
 void Place(Scenario& scenario) {
   if (scenario.machines.empty()) return;
   machines::PlaceNodes(scenario);
@@ -128,14 +129,15 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
     auto [results, status] = run::ExecuteSeparately(scenario, run_options);
     if (results) runs.push_back(std::move(*results));
     worst = std::max(worst, status);
-    if (status > 128) break;  // interrupted
+    if (status > 128) break;  // a signal interrupted the run
   }
   if (!runs.empty()) Deliver(options, run::ComparisonTable(runs), {{"runs", runs}}, runs);
   if (worst > 128) throw sys::Interrupted(worst - 128);
   return worst;
 }
 
-// The simulator checks the rest, but in a run with a lab only after the lab was built.
+// Checks the options of pauses that the simulator would reject only after the lab was built; the
+// simulator checks everything else.
 void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
   if (PausesOf(options).empty()) return;
   if (!options.compare.empty()) throw UsageError("--pause-at and --compare exclude each other");

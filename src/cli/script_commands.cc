@@ -1,5 +1,5 @@
 // viaduct sweep, viaduct compare, viaduct plot, viaduct view: execute the Python package, which
-// does what they do. Their options are declared here too, for help, the manual and completion.
+// implements them. Their options are also declared here, for help, the manual and completion.
 #include <string>
 #include <vector>
 
@@ -11,9 +11,9 @@
 namespace viaduct::cli {
 namespace {
 
-// Returns the package: a link in the build folder, or the installed one (Python packages are not in
-// share/): next to the prefix's lib, or around the prefix in a binary wheel
-// (PACKAGES/viaduct/_prefix).
+// Returns the main file of the Python package, which is found through a link in the build folder,
+// or is installed (Python packages are not in share/): next to the prefix's lib, or around the
+// prefix in a binary wheel (PACKAGES/viaduct/_prefix).
 std::string FindPackage() {
   for (const char* place : {"python", "../../lib/python3/dist-packages", "../../../.."}) {
     std::string main = sys::FindSharedFile(std::string(place) + "/viaduct/__main__.py");
@@ -24,7 +24,7 @@ std::string FindPackage() {
       "python3-viaduct");
 }
 
-// The words as they were typed: the package reads them once more.
+// Executes the package with the words as the user typed them: the package parses the words itself.
 void ExecutePackage(const Invocation& invocation) {
   std::vector<std::string> words = {FindPackage()};
   words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());

@@ -1,4 +1,4 @@
-// viaduct shell: a program behind an emulated path.
+// viaduct shell: runs a program behind an emulated path.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@
 namespace viaduct::cli {
 namespace {
 
-// The time between SIGTERM, when the duration is over, and SIGKILL.
+// The time between SIGTERM, which is sent when the duration has passed, and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Seconds(2);
 
 struct ShellOptions {
@@ -71,7 +71,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   given.note = Note;
   const Duration drain = Within("--drain", [&] { return ParseDuration(options.drain); });
   NeedRoot();
-  Foreground foreground;  // first: a signal from here on cannot end the process half-way
+  Foreground foreground;  // constructed first: from now on a signal cannot end the process half-way
   path::PathEmulation path(std::move(given));
   auto ports = std::make_unique<path::Shell>();
   path::Shell& shell = *ports;

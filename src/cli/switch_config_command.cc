@@ -1,4 +1,5 @@
-// viaduct path switch-config: prints the configuration that leads links through the emulator.
+// viaduct path switch-config: prints the configuration of a switch that leads links through the
+// emulator.
 
 #include <cstdio>
 #include <memory>
@@ -55,7 +56,7 @@ Deflection Understand(const SwitchConfigOptions& options) {
   return deflection;
 }
 
-// Names become words of commands: none may be an option.
+// Throws UsageError for a name that looks like an option, because names become words of commands.
 void CheckNames(const SwitchConfigOptions& options, const Deflection& deflection) {
   std::vector<std::string> names = options.redirect;
   names.insert(names.end(), {options.trunk, options.bridge});

@@ -1,4 +1,5 @@
-// viaduct top: what is alive on this machine, as a table that changes, as JSON, or for Prometheus.
+// viaduct top: shows what runs on this machine, as a table that is updated, as JSON, or for
+// Prometheus.
 #include <unistd.h>
 
 #include <csignal>
@@ -25,7 +26,8 @@
 namespace viaduct::cli {
 namespace {
 
-// The timeout for an answer: the screen must not stand still for a process that hangs.
+// The timeout for an answer to a request for statistics: a process that hangs must not stop the
+// display.
 constexpr Duration kTopTimeout = Duration::Seconds(2);
 
 struct TopOptions {
@@ -33,7 +35,7 @@ struct TopOptions {
   std::string interval = "1s", listen;
 };
 
-// Returns a snapshot with the rates of the interval before it.
+// Returns a snapshot with the rates of the interval before it: takes two snapshots.
 watch::Snapshot LookTwice(Duration interval) {
   sys::EventLoop loop;
   const watch::Snapshot before = watch::TakeSnapshot(kTopTimeout);
@@ -43,7 +45,7 @@ watch::Snapshot LookTwice(Duration interval) {
   return now;
 }
 
-// The table on the terminal, until a signal or q ends it.
+// Shows the table on the terminal until a signal or the key q ends it.
 class LiveTable {
  public:
   explicit LiveTable(Duration interval)
@@ -80,7 +82,7 @@ class LiveTable {
   void Handle(int signal) {
     switch (signal) {
       case SIGINT:
-        ends_ = true;  // the signal is the normal end of watching
+        ends_ = true;  // a signal is the normal end of watching
         return;
       case SIGTSTP:
         screen_->Leave();
@@ -105,9 +107,9 @@ class LiveTable {
   bool ends_ = false;
 };
 
-// Serves the metrics until a signal ends it.
+// Serves the metrics over HTTP until a signal ends the command.
 void ServeMetrics(const std::string& where) {
-  // If no address is given: this machine only.
+  // The address is that of the loopback interface if only a port is given.
   const size_t colon = where.rfind(':');
   const std::string port = where.substr(colon == std::string::npos ? 0 : colon + 1);
   std::string address = colon == std::string::npos ? "" : where.substr(0, colon);

@@ -1,4 +1,4 @@
-// viaduct up: builds a lab and leaves it running.
+// viaduct up: builds a lab that stays up after the command has ended.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -16,7 +16,8 @@
 namespace viaduct::cli {
 namespace {
 
-// The parts of a scenario that a lab which stays up does not run: "flows (2), captures (1)".
+// Returns the parts of a scenario that are not run in a lab that stays up: "flows (2), captures
+// (1)".
 std::string PartsNotRun(const scenario::Scenario& scenario) {
   const std::pair<const char*, size_t> parts[] = {
       {"flows", scenario.flows.size()},

@@ -1,4 +1,4 @@
-// viaduct version.
+// viaduct version: prints the version.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -28,7 +28,7 @@ namespace {
 
 using nlohmann::json;
 
-// A namespace of the lab while it exists: one per node, one for the bridges.
+// A network namespace of the lab, open while the lab exists: a node's, or the fabric.
 struct Space {
   std::string name;
   UniqueFd fd;
@@ -54,7 +54,7 @@ std::string NamespaceName(const std::string& lab, const std::string& node) {
   return lab + "." + node;
 }
 
-// The lab's objects in this process, and the steps of building it.
+// The lab's objects in this process, and the steps that build the lab.
 struct Lab::State {
   State(const Topology& the_topology, const LabOptions& options)
       : topology(the_topology),
@@ -95,7 +95,7 @@ struct Lab::State {
     for (size_t i = 0; i < topology.links.size(); ++i) AwaitCarriers(i);
   }
 
-  // Waits for the carriers, so that no program's first packets are lost.
+  // Waits for the carriers of a link's ends, so that the first packets of programs are not lost.
   void AwaitCarriers(size_t number) {
     const Link& link = topology.links[number];
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
@@ -127,7 +127,7 @@ struct Lab::State {
     }
   }
 
-  // Whether the end is a pair whose other end is in the fabric.
+  // Whether the link's end is a veth pair whose peer is in the fabric.
   bool HasFabricPort(const Link& link, size_t end) const {
     return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, end) ||
            IsJoined(topology, link);
@@ -141,7 +141,7 @@ struct Lab::State {
   }
 
   std::vector<std::string> Remove() {
-    spaces.clear();  // our own descriptors would keep the namespaces alive
+    spaces.clear();  // this process's descriptors would keep the namespaces alive
     return RemoveRun(record.Read<RunInfo>(), cards);
   }
 
@@ -160,18 +160,20 @@ struct Lab::State {
     }
   }
 
-  // Turns br_netfilter off, which containers load: with it bridges drop what IP would drop, and
-  // count it in no counter that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
+  // Disables br_netfilter, which containers load, in the fabric: with br_netfilter, bridges drop
+  // frames that IP would drop, and count them in no counter that a run reads
+  // (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
   static void LeaveFramesAlone(int fabric_fd) {
     for (const char* of : {"iptables", "ip6tables", "arptables"}) {
       try {
         sys::WriteSysctl(fabric_fd, std::string("net.bridge.bridge-nf-call-") + of, "0");
-      } catch (const UsageError&) {  // br_netfilter is absent, or too old for a namespace
+      } catch (const UsageError&) {  // br_netfilter is absent, or has no settings per namespace
       }
     }
   }
 
-  // `make` gives a namespace this name.
+  // Records a namespace, calls `make`, which must give a namespace the name of the node, and opens
+  // the namespace.
   template <class Make>
   Space& NameSpace(const std::string& node, bool foreign, const Make& make) {
     const std::string name = NamespaceName(topology.name, node);
@@ -191,8 +193,8 @@ struct Lab::State {
     return space;
   }
 
-  // The namespace is another's: it gets interfaces, with their addresses and routes, which go when
-  // these do, and nothing else.
+  // Prepares the namespace of a container, which the lab does not own: the lab adds interfaces with
+  // their addresses and routes, which disappear with the interfaces, and changes nothing else.
   void EnterContainer(const Node& node) {
     const std::string what = "node " + node.name + ": container";
     const UniqueFd given = sys::OpenUsersNamespace(node.container, owner_uid, what);
@@ -293,8 +295,8 @@ struct Lab::State {
     const Endpoint& a = link.endpoints[0];
     const Endpoint& b = link.endpoints[1];
     SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
-    // Both ends matter: frames of the far side must reach the simulator as they would be on a
-    // wire.
+    // If one node needs frames as they would be on a wire, offloads are disabled at both ends: the
+    // opposite end must also send such frames.
     if (KeepsOffloads(a) && KeepsOffloads(b)) return;
     for (const Endpoint& end : link.endpoints) {
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
@@ -316,7 +318,8 @@ struct Lab::State {
     return ifindex;
   }
 
-  // The tunnel is the node's interface itself, or stands where the engine's second port does.
+  // Makes the VXLAN interface of a link to another host: as the node's interface, or, if the link
+  // is emulated, as the engine's second port.
   void MakeTunnel(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
     const Endpoint& end = link.endpoints[0];
@@ -339,7 +342,7 @@ struct Lab::State {
     }
     Space& space = SpaceOf(emulated ? kFabricNode : end.node);
     vxlan.namespace_fd = space.fd.get();
-    sys::Netlink host;  // the namespace in which the other machines are reached
+    sys::Netlink host;  // a session in the current namespace, which reaches the other hosts
     CreateTunnel(host, vxlan, link);
     if (emulated || !KeepsOffloads(end)) {
       sys::DisableOffloads(space.fd.get(), vxlan.name, sys::Offloads::kAll);
@@ -370,8 +373,8 @@ struct Lab::State {
     fabric.netlink.SetUp(master, true);
   }
 
-  // The engine stands between the endpoint's port and the bridge: a veth pair within the fabric.
-  // Returns the ifindex of the bridge's side.
+  // Makes a veth pair in the fabric, between the bridge and the engine; the engine forwards between
+  // this pair and the endpoint's port. Returns the ifindex of the bridge's end.
   int MakeBridgePort(const Link& link, size_t number, size_t endpoint) {
     Space& fabric = SpaceOf(kFabricNode);
     const int mtu = InterfaceOf(link.endpoints[endpoint]).mtu;
@@ -397,11 +400,12 @@ struct Lab::State {
           AddAddress(space, ifindex, address);
         }
       }
-      // Qdiscs count, lose and delay packets one by one: no node may send super-frames.
+      // Qdiscs count, lose and delay each packet separately, so that no node may send super-frames.
       if (impaired && node.data_plane->layout.keeps_offloads) {
         sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
       }
-      // In a lab that uses no IPv6, only a container's namespace has it enabled.
+      // In a lab that uses no IPv6, IPv6 is enabled only in the namespaces of containers: the
+      // interface gets no link-local address there.
       if (!ipv6 && !node.container.empty()) space.netlink.SetIpv6LinkLocal(ifindex, false);
       space.netlink.SetUp(ifindex, true);
     }
@@ -418,12 +422,14 @@ struct Lab::State {
     try {
       space.netlink.AddAddress(ifindex, address);
     } catch (const SystemError& error) {
-      // ns-3 has the same link-local address that the kernel created from the MAC address.
+      // ns-3 gives the interface the link-local address that the kernel has already created from
+      // the MAC address.
       if (error.error_number() != EEXIST || !wire::IsLinkLocal(address.address)) throw;
     }
   }
 
-  // The node's programs send everything to the simulator, which is the node's IP layer.
+  // Makes the TUN device through which the node's programs send all packets to the simulator, which
+  // is the node's IP layer.
   void MakeProgramDevice(const Node& node, Space& space) {
     record.Write({{"object", "tun"}, {"name", kProgramDevice}, {"namespace", space.name}});
     sys::CreateTun(space.fd.get(), kProgramDevice);
@@ -464,7 +470,7 @@ struct Lab::State {
   const bool impaired;
   sys::OwnEntry record;
   std::map<std::string, Space> spaces;
-  int next_ifindex = 10;  // unique in the whole lab, see sys::VethEnd::ifindex
+  int next_ifindex = 10;  // the next ifindex, unique in the lab (sys::VethEnd::ifindex)
   bool removed = false;
 };
 
@@ -488,7 +494,7 @@ void Lab::RemoveQuietly() {
   try {
     Remove();
   } catch (const std::exception&) {
-    // The record is kept, so that `viaduct clean` can remove the rest.
+    // The record is kept, so that `viaduct clean` can remove the remaining objects.
   }
 }
 
@@ -543,7 +549,8 @@ void Lab::RecordForwarder(const ForwarderHistory& history) {
 
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
-  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // may be a new one
+  // The ifindex is not cached, because the interface may have been made anew.
+  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);
 }
 
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
@@ -559,8 +566,9 @@ void Lab::SetEndsUp(const std::vector<Endpoint>& ends, bool up) {
     return;
   }
   for (const Endpoint& end : ends) SetLinkUp(end, true);
-  // The limit is the maximum delay of an event. While other processes create and remove links, the
-  // kernel reports carriers a second later and more (net/core/link_watch.c).
+  // The time limit is the maximum delay of the event that sets the link up. While other processes
+  // create and remove links, the kernel reports carriers a second late or more
+  // (net/core/link_watch.c).
   const Instant end_of_wait = MonotonicClock::Now() + Duration::Milliseconds(300);
   for (const Endpoint& end : ends) state_->AwaitCarrierOf(end, end_of_wait);
   for (const Endpoint& end : ends) {

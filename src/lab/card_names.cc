@@ -5,7 +5,7 @@
 namespace viaduct::lab {
 namespace {
 
-// Whether an interface has a name that is required for another one of the card.
+// Whether an interface has a name that is required for another interface of the card.
 bool IsInTheWay(const sys::CardInterface& interface, const CardNames& names) {
   return std::ranges::any_of(names, [&](const auto& entry) {
     return entry.first != interface.id && entry.second == interface.name;
@@ -22,7 +22,7 @@ void NameCardInterfaces(sys::Netlink& session, const std::vector<sys::CardInterf
   };
   for (const sys::CardInterface& interface : card) {
     if (IsInTheWay(interface, names) || wanted(interface).empty()) {
-      session.Rename(interface.ifindex, "moved%d");  // the kernel puts a free number there
+      session.Rename(interface.ifindex, "moved%d");  // the kernel replaces %d by a free number
     }
   }
   for (const sys::CardInterface& interface : card) {

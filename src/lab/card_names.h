@@ -11,14 +11,15 @@
 
 namespace viaduct::lab {
 
-// Names by the ids of interfaces; "": any name that is not required for another interface.
+// The names of interfaces by their ids; "": any name that is not required for another interface.
 using CardNames = std::map<uint64_t, std::string>;
 
-// Names the interfaces of one card, all of them in the session's namespace. The kernel moves them
-// one by one, and may have given an interface whose name was taken the name of one that it moved
-// later (cfg80211_switch_netns() of net/wireless/core.c). An interface that has the name of another
-// interface, or may have any, is called "movedN"; interfaces without an entry keep theirs. Throws
-// SystemError (EEXIST: an interface that is not of `card` has a name).
+// Names the interfaces of one card, which must all be in the session's namespace. The kernel moves
+// the interfaces of a card one by one. If the name of an interface is taken, the kernel gives it
+// another name, which may be the name of an interface that is moved later (cfg80211_switch_netns()
+// of net/wireless/core.c). An interface that has a name required for another interface, or whose
+// entry in `names` is "", is called "movedN"; interfaces without an entry keep their names. Throws
+// SystemError (EEXIST: an interface that is not of `card` has a required name).
 void NameCardInterfaces(sys::Netlink& session, const std::vector<sys::CardInterface>& card,
                         const CardNames& names);
 

@@ -9,7 +9,7 @@ namespace viaduct::lab {
 
 std::string ClientNameOf(const std::string& node) { return node + "/client"; }
 
-// The simulator is the node's IP layer, and nothing else of the lab has its programs.
+// Checks that the simulator is the node's IP layer, and that the node has no programs in the lab.
 void CheckClient(const Topology& topology, const Remote& client) {
   const std::string what = "client of node " + client.programs_of + ": ";
   if (client.name != ClientNameOf(client.programs_of)) {

@@ -1,4 +1,4 @@
-// A client that has the programs of a node of the lab (Remote::programs_of).
+// A client that runs the programs of a node of the lab (Remote::programs_of).
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace viaduct::lab {
 
-// The interface of such a node that leads to its client.
+// The name of the interface through which such a node reaches the client that runs its programs.
 inline constexpr char kClientInterface[] = "client0";
 
-// Returns "NODE/client", which is no node's name.
+// Returns the name of a node's client: "NODE/client", which is no node's name.
 std::string ClientNameOf(const std::string& node);
-// Throws UsageError where the node cannot have one.
+// Throws UsageError if the node cannot have a client that runs its programs.
 void CheckClient(const Topology& topology, const Remote& client);
 
 }  // namespace viaduct::lab

@@ -52,9 +52,9 @@ void AddShared(const Topology& topology, size_t number, std::vector<FabricPair>*
   }
 }
 
-// Adds the pair of a link between machines. Its directions are those of the whole link, with the
-// same random streams on every host; it does nothing to arriving frames, which the sender's host
-// has emulated.
+// Adds the pair of a link between hosts. The directions of the pair are those of the link as a
+// whole, with the same random streams on every host. The pair leaves arriving frames unchanged,
+// because the sender's host has emulated the link for them.
 void AddTunnel(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
   FabricPair pair;
@@ -81,7 +81,7 @@ std::string FabricInnerPort(size_t link, size_t endpoint) { return Numbered('q',
 std::string FabricBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
 
 bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint) {
-  // Frames of a tunnel go through the engine even if it does nothing to them.
+  // The engine forwards the frames of a remote node's tunnel, even if the link's SPECs do nothing.
   if (link.kind == Link::Kind::kPair && HasRemote(topology, link)) return true;
   if (FindRemote(topology, link.endpoints[endpoint].node) != nullptr) return true;
   if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
@@ -133,7 +133,7 @@ bool IsJoined(const Topology& topology, const Link& link) {
   if (link.kind != Link::Kind::kPair || link.live || !is_plain) return false;
   if (HasRemote(topology, link) || !link.classes.empty()) return false;
   if (std::ranges::any_of(link.specs, [](const auto& spec) { return !LossOf(spec); })) return false;
-  // The kernel redirects between namespaces only.
+  // The kernel redirects frames only between different namespaces.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
   bool any = false;
   for (const Endpoint& end : link.endpoints) {

@@ -1,6 +1,6 @@
-// The fabric, the namespace "LAB.fabric": the bridges of shared links, the host ends of the links
-// that the path engine emulates, and those of the wires over which paths are joined
-// (lab/joined_paths.h).
+// The fabric, the namespace "LAB.fabric". It has the bridges of shared links, the peers of the ends
+// of emulated links (the path engine's ports), and the peers of the ends of wires over which paths
+// are joined (lab/joined_paths.h).
 #pragma once
 
 #include <optional>
@@ -14,48 +14,49 @@ namespace viaduct::lab {
 
 // One end of a pair of the engine: an interface in the fabric, or a remote node's tunnel.
 struct FabricEnd {
-  std::string interface;         // empty: it is a tunnel
-  std::optional<size_t> remote;  // in Topology::remotes
+  std::string interface;         // the interface's name; empty: the end is a tunnel
+  std::optional<size_t> remote;  // an index in Topology::remotes
   friend bool operator==(const FabricEnd&, const FabricEnd&) = default;
 };
 
-// One pair of the engine: frames that enter the fabric on `a` leave it on `b` and back.
+// One pair of the engine: frames that enter the fabric on `a` leave it on `b`, and vice versa.
 struct FabricPair {
-  std::string name;  // that of the link; for a shared link path::SharedPairName()
+  std::string name;  // the link's name; for a shared link path::SharedPairName()
   FabricEnd a, b;
-  path::Spec up, down;  // a to b, b to a
+  path::Spec up, down;  // the SPECs from a to b, and from b to a
   int mtu = 1500;
-  std::vector<path::TrafficClass> classes = {};  // with separate SPECs
+  std::vector<path::TrafficClass> classes = {};  // classes of packets that have separate SPECs
 };
 
-// The name of the fabric's end of an endpoint.
+// Returns the name of the endpoint's peer in the fabric.
 std::string FabricPort(size_t link, size_t endpoint);
-// The names of the engine's second port for an emulated endpoint of a shared link, and of its peer
-// on the bridge.
+// Return the names of the engine's second port for an emulated endpoint of a shared link, and of
+// the peer of this port on the bridge.
 std::string FabricInnerPort(size_t link, size_t endpoint);
 std::string FabricBridgePort(size_t link, size_t endpoint);
 
-// Whether the engine stands between this endpoint and the rest of the link.
+// Whether the path engine is between this endpoint and the other endpoints of the link.
 bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint);
 
-// Whether a wire's two ends are in the fabric, so that paths over it can be joined. Its SPECs do
-// nothing, or lose frames at random (LossOf()).
+// Whether both ends of the link lead into the fabric without the engine, so that paths over the
+// link can be joined. The SPECs of such a link do nothing, or only lose frames at random
+// (LossOf()).
 bool IsJoined(const Topology& topology, const Link& link);
-// The random loss, each frame by itself, that is all that a SPEC does: 0 of a plain wire. Nothing
-// if it does more.
+// Returns the probability of random loss (independent for each frame) if the SPEC does nothing
+// else: 0 for a plain wire. Returns nothing if the SPEC does more.
 std::optional<double> LossOf(const path::Spec& spec);
 
-// Whether frames between this endpoint and the fabric must be as they would be on a wire: no
-// super-frames.
+// Whether frames between this endpoint and the fabric must be as they would be on a wire, so that
+// super-frames are not allowed.
 bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint);
 
-// The pairs in the order of links and endpoints. A pair link with a SPEC yields one; a shared link
-// yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b). A link
-// to another host yields one between the endpoint and the tunnel (FabricInnerPort()): a is at the
-// link's first end.
+// Returns the engine's pairs, ordered by link and endpoint. A pair link with a SPEC has one pair. A
+// shared link has one pair for each endpoint with a SPEC, between the endpoint (a) and the bridge
+// (b). A link to another host has one pair, between the endpoint and the tunnel
+// (FabricInnerPort()), in which `a` is at the link's first end.
 std::vector<FabricPair> FabricPairs(const Topology& topology);
 
-// Whether the lab has a fabric at all.
+// Whether the lab needs a fabric.
 bool NeedsFabric(const Topology& topology);
 
 }  // namespace viaduct::lab

@@ -61,7 +61,8 @@ TEST(Fabric, ClassesAreTheEnginesOnEveryKindOfLink) {
   pairs = FabricPairs(With(link));
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_EQ(pairs[1].classes, link.classes);
-  // At a tunnel each host emulates its own end's frames, under the direction of the whole link.
+  // At a tunnel, each host emulates the frames that its own end sends, in their direction on the
+  // whole link.
   for (const int end : {0, 1}) {
     Link tunnel{"a-b", Link::Kind::kTunnel, {{"a", "eth0"}}, {path::Spec()}};
     tunnel.tunnel.emplace().end = end;
@@ -82,7 +83,7 @@ TEST(Fabric, PlainWiresAndQdiscsNeedNoEngine) {
   }
 }
 
-// The node b is remote.
+// Returns a topology with the link, in which the node b is remote.
 Topology Remotely(Link link) {
   Topology topology = With(std::move(link));
   Remote remote;
@@ -135,7 +136,7 @@ Topology Joined(Link link) {
   return topology;
 }
 
-// Whether the link leads through the fabric without the engine.
+// Whether the ends of the first link lead into the fabric without the engine between them.
 bool IsJoinedAlone(const Topology& topology) {
   return IsJoined(topology, topology.links[0]) && FabricPairs(topology).empty();
 }
@@ -162,7 +163,7 @@ TEST(Fabric, WhichSpecsOnlyLoseFrames) {
   }
 }
 
-// The model numbers frames as they are on a wire.
+// The loss model counts frames as they are on a wire, so that super-frames are not allowed.
 TEST(Fabric, FramesThatMayBeLostAreNoSuperFrames) {
   const path::Spec loss = path::ParseSpec("loss=1%");
   const Topology plain = Joined(Pair({})), lossy = Joined(Pair({loss, path::Spec()}));

@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Returns a shared link of this many nodes, with one address each.
+// Returns a topology with one shared link of `nodes` nodes, each with one address.
 Topology Lan(int nodes, const std::string& network) {
   Topology topology;
   Link lan{"lan", Link::Kind::kBridge, {}, {}, Emulator::kEngine};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kNetemMajor = 1, kBucketMajor = 2, kQueueMajor = 3;
 
-// The parts of a SPEC that netem implements.
+// Returns the parts of a SPEC that netem implements.
 path::Spec NetemPart(const path::Spec& spec) {
   path::Spec part = spec;
   part.link = {};
@@ -74,12 +74,14 @@ int64_t QueueBytes(const path::Spec& spec, int mtu) {
     case path::QueueSize::Unit::kTime:
       break;
   }
-  // Computes in two steps: rate times nanoseconds overflows 64 bits at 10 Gbit/s and a second.
+  // Computes in two steps, because rate times nanoseconds overflows 64 bits at 10 Gbit/s and one
+  // second.
   const int64_t microseconds = std::max<int64_t>(queue.amount / 1000, 1);
   return std::max(*spec.link.rate / 8 * microseconds / 1000000, frame);
 }
 
-// Throws "link n0-n1: WHAT needs the KIND qdisc, which this kernel lacks; ..." unless it has it.
+// Checks whether the kernel has a qdisc; throws EnvironmentError otherwise: "link n0-n1: WHAT needs
+// the KIND qdisc, which this kernel lacks; ...".
 class Requirements {
  public:
   void Need(const std::string& kind, const std::string& where, const path::Spec& what) {
@@ -174,7 +176,8 @@ bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
     }
   }
   for (const Link& link : topology.links) {
-    // Only captures at this end see frames to a remote node, and none that bypass the qdisc.
+    // Frames to a remote node can be captured only at this end, and captures do not see frames that
+    // bypass the qdisc.
     if (HasRemote(topology, link) && std::ranges::any_of(link.endpoints, is_it)) return true;
     if (link.emulator != Emulator::kKernel) continue;
     for (size_t i = 0; i < link.specs.size(); ++i) {

@@ -11,18 +11,18 @@
 
 namespace viaduct::lab {
 
-// The qdiscs of one direction: netem at the root (delay line, loss...), below it TBF (rate), below
-// it the queue. Packets meet loss and delay first, then the bottleneck.
+// The qdiscs of one direction: netem at the root (delay line, loss...), below netem TBF (rate),
+// below TBF the queue. Packets pass loss and delay first, then the bottleneck.
 struct Impairment {
   std::optional<sys::Netem> netem;
   std::optional<sys::TokenBucket> token_bucket;
-  std::optional<uint32_t> queue_packets;  // pfifo below TBF
-  std::optional<std::string> aqm;         // this qdisc below TBF instead
+  std::optional<uint32_t> queue_packets;  // the limit of a pfifo below TBF
+  std::optional<std::string> aqm;         // the AQM qdisc below TBF, instead of a pfifo
 
   // Throws UsageError if the SPEC is meaningless (queue without rate), EnvironmentError if no qdisc
   // implements it exactly (ber). `where` begins the message: "link n0-n1".
   static Impairment FromSpec(const path::Spec& spec, int mtu, const std::string& where);
-  // Installs it on an interface that has no qdisc yet.
+  // Installs the qdiscs on an interface that has no qdisc yet.
   void Install(sys::Netlink& session, int ifindex) const;
 };
 

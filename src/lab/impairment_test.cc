@@ -28,7 +28,8 @@ TEST(Impairment, RateIsATokenBucketWithAQueue) {
   EXPECT_FALSE(impairment.netem);
   ASSERT_TRUE(impairment.token_bucket);
   EXPECT_EQ(impairment.token_bucket->rate, 10000000);
-  EXPECT_EQ(impairment.token_bucket->burst, 2 * 1514);  // 250 us would be 312 bytes
+  // The burst is two frames; the bytes of 250 us at this rate would be 312.
+  EXPECT_EQ(impairment.token_bucket->burst, 2 * 1514);
   EXPECT_EQ(impairment.queue_packets, 50U);
 }
 

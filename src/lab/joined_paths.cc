@@ -16,10 +16,11 @@
 namespace viaduct::lab {
 namespace {
 
-// A path's counter is used again when no packet can still be counted by it.
+// The time until the counters of a forgotten path are used again; no packet can be counted by them
+// any more after this time.
 constexpr Duration kCoolDown = Duration::Seconds(2);
-// The maximum time until a new tap gets the packets of the paths through its node, and new packet
-// rules apply to them.
+// The maximum time until a new packet tap or new packet rules of a node apply to packets on the
+// joined paths through the node.
 constexpr Duration kBusyInterval = Duration::Milliseconds(500);
 
 struct Traffic {
@@ -41,7 +42,8 @@ uint64_t SysctlOf(int space, const std::string& name) {
   }
 }
 
-// Whether the interface forwards by the destination alone: rp_filter and the like need the source.
+// Whether the interface forwards IPv4 by the destination alone; rp_filter, for example, needs the
+// source, too.
 bool ForwardsIpv4(int space, const std::string& interface) {
   const std::string conf = "net/ipv4/conf/";
   return SysctlOf(space, conf + interface + "/forwarding") == 1 &&
@@ -90,8 +92,9 @@ struct JoinedPaths::State final : Routers {
     bool joins;
     std::optional<Facts> facts;
     std::vector<wire::IpAddress> addresses;
-    bool is_busy = false;     // does more to packets than forward them, or a process reads them
-    uint64_t exceptions = 0;  // to its IPv6 routes
+    // Whether the node does more to packets than forward them, or a process reads its packets.
+    bool is_busy = false;
+    uint64_t exceptions = 0;  // the number of exceptions to the node's IPv6 routes
     Instant busy_until;       // is_busy and exceptions are valid until then
     std::set<bpf::PathKey> paths;
   };
@@ -128,7 +131,8 @@ struct JoinedPaths::State final : Routers {
             lab.FabricNetlink().IfIndex(FabricPort(link, endpoint)), RandomLossOf(link, endpoint)};
   }
 
-  // The stream is that of the path's model, so that the same frames are lost.
+  // Returns the random loss of frames that an endpoint sends. The random stream is that of the path
+  // engine's loss model, so that the same frames are lost.
   std::optional<bpf::RandomLoss> RandomLossOf(size_t number, size_t endpoint) const {
     const Link& link = lab.topology().links[number];
     if (link.IsPlainWire()) return std::nullopt;
@@ -157,7 +161,8 @@ struct JoinedPaths::State final : Routers {
     return list;
   }
 
-  // Passes on the routers' addresses: a router's kernel discards packets from its own addresses.
+  // Passes the routers' addresses to the joiner: a router's kernel discards packets that come from
+  // its own addresses.
   void TellAddresses() {
     std::map<wire::IpAddress, uint32_t> addresses;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -169,7 +174,8 @@ struct JoinedPaths::State final : Routers {
   }
 
   // Reads a node's configuration. A wire's end in the fabric stands for the interface at the far
-  // end of the wire: packets that this would discard on arrival are discarded in the fabric.
+  // end of the wire: packets that the interface would discard on arrival are discarded in the
+  // fabric.
   void OnConfiguration(size_t number) {
     NodeState& node = *nodes[number];
     node.facts.reset();
@@ -235,7 +241,8 @@ struct JoinedPaths::State final : Routers {
   void Serve(const bpf::PathKey& key) {
     const auto known = paths.find(key);
     const uint64_t too_bigs = joiner.TooBigs();
-    // The request may be that of a late packet, for a path that is known by now.
+    // The request may come from a packet that arrived before its path was known; the path may be
+    // known by now.
     if (known != paths.end() && !IsStale(key, known->second, too_bigs)) return;
     if (known != paths.end()) Forget(key);
     Walk walk = WalkPath(map, *this, key);
@@ -243,7 +250,8 @@ struct JoinedPaths::State final : Routers {
     Learn(key, walk);
   }
 
-  // A path by hop may have become one that can be joined: a tap was closed.
+  // Whether a known path must be computed again. A path whose packets go hop by hop is always
+  // computed again: paths may be joined by now, if a tap was closed, for example.
   bool IsStale(const bpf::PathKey& key, const Path& path, uint64_t too_bigs) {
     const bool is_ipv6 = key.destination.family == wire::Family::kIpv6;
     return path.hops.empty() || (is_ipv6 && path.too_bigs != too_bigs) ||
@@ -287,7 +295,7 @@ struct JoinedPaths::State final : Routers {
   }
 
   void ForgetThrough(NodeState& node) {
-    const auto keys = node.paths;  // Forget() changes it
+    const auto keys = node.paths;  // a copy, because Forget() changes node.paths
     for (const bpf::PathKey& key : keys) Forget(key);
   }
 
@@ -305,10 +313,11 @@ struct JoinedPaths::State final : Routers {
     });
   }
 
-  using Totals = std::map<std::pair<size_t, int>, Traffic>;  // the key is node and ifindex
+  // The traffic that each interface received; the key is a node's number and the ifindex.
+  using Totals = std::map<std::pair<size_t, int>, Traffic>;
 
-  // Adds a path's traffic from the last hop to the first: packets lost on a wire have passed the
-  // hops before it.
+  // Adds a path's traffic to the totals of its hops, from the last hop to the first: packets lost
+  // on a wire have passed the hops before the wire.
   void AddTraffic(const std::vector<Hop>& hops, const bpf::PathCounters& counters,
                   Totals* to) const {
     if (hops.empty()) return;
@@ -356,10 +365,12 @@ struct JoinedPaths::State final : Routers {
   std::vector<std::unique_ptr<NodeState>> nodes;  // ordered as in the topology
   std::map<std::string, size_t> numbers;
   std::map<bpf::PathKey, Path> paths;
-  std::map<int, Interface> beyond;  // the key is the ifindex of its peer in the fabric
+  // The interfaces at the far ends of wires; the key is the ifindex of the interface's peer in the
+  // fabric.
+  std::map<int, Interface> beyond;
   std::vector<uint32_t> free_counters;
   std::vector<Cooling> cooling;
-  Totals totals;  // the traffic of paths that are gone
+  Totals totals;  // the traffic of paths that have been forgotten
 };
 
 JoinedPaths::JoinedPaths(Lab& lab) : state_(std::make_unique<State>(lab)) {}

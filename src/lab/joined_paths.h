@@ -1,5 +1,5 @@
-// The joined paths of a lab: found when packets ask for them, forgotten when anything changes on
-// their way (plane/bpf/join.bpf.c, docs/decisions/joined-paths.md).
+// The joined paths of a lab. A path is computed when a packet requests it, and forgotten when
+// anything changes on the path (plane/bpf/join.bpf.c, docs/decisions/joined-paths.md).
 #pragma once
 
 #include <map>
@@ -14,22 +14,24 @@
 
 namespace viaduct::lab {
 
-// The fates of the frames that an endpoint of a link sent.
+// The counters of the frames that an endpoint of a link sent: frames delivered and lost.
 struct WireLoss {
-  size_t link = 0, endpoint = 0;  // numbers in the topology
+  size_t link = 0, endpoint = 0;  // the link's index in the topology, and the endpoint's index
   viaduct_wire_loss counters;
 };
 
-// Joins paths from construction to destruction. For use by one thread.
+// Joins paths during the lifetime of the object. For use by one thread.
 class JoinedPaths {
  public:
-  // `lab` must outlive it. Throws EnvironmentError if the build or the kernel cannot do it.
+  // `lab` must outlive this object. Throws EnvironmentError if the build or the kernel cannot join
+  // paths.
   explicit JoinedPaths(Lab& lab);
   ~JoinedPaths();
   JoinedPaths(const JoinedPaths&) = delete;
   JoinedPaths& operator=(const JoinedPaths&) = delete;
 
-  // The descriptors to poll, and the handler of a readable one; it returns false for any other.
+  // Return the descriptors to poll, and handle a readable one. OnReadable() returns false for any
+  // other descriptor.
   std::vector<int> Descriptors() const;
   bool OnReadable(int descriptor);
 
@@ -39,15 +41,15 @@ class JoinedPaths {
   // loses its carrier.
   void OnLink(const std::string& node, const sys::LinkEvent& event);
   // Must be called when the node does more to packets than to forward them, or when a process reads
-  // them there: the kernel forwards its packets hop by hop.
+  // its packets: from then on the kernel forwards the node's packets hop by hop.
   void LeaveToKernel(const std::string& node);
 
-  // The packets that a node received, by interface and by counter: those on joined paths, and those
-  // on the wire by the reason that they were not on a joined path.
+  // The numbers of packets that a node received, by interface and counter: one counter for packets
+  // on joined paths, and one for each reason why packets were not on a joined path.
   using NodeCounters = std::map<std::string, std::map<std::string, uint64_t>>;
   // Returns the counters of each node.
   std::map<std::string, NodeCounters> PacketCounters() const;
-  // The counters of the wires that lose frames, both directions of each.
+  // Returns the counters of the wires that lose frames, for both directions of each wire.
   std::vector<WireLoss> Losses() const;
 
  private:

@@ -1,5 +1,5 @@
-// Builds labs in the real kernel and removes them again. Needs root; everything is named after this
-// process, recorded in a separate directory, and removed.
+// Builds labs in the real kernel and removes them again. Needs root. All objects are named after
+// this process, recorded in a separate directory, and removed.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <linux/if_ether.h>
@@ -47,7 +47,8 @@ sockaddr_in At(const char* address, uint16_t port) {
   return result;
 }
 
-// Sends one datagram from a socket in `from` to one in `to`; whether it arrived within a second.
+// Sends a datagram from a socket in the namespace `from` to a socket in `to`. Returns whether it
+// arrived within a second.
 bool Reaches(int from, int to, const char* address) {
   const UniqueFd sender = UdpSocket(from);
   const UniqueFd receiver = UdpSocket(to);
@@ -121,8 +122,8 @@ TEST_F(LabRootTest, SharedChannelIsABridge) {
   EXPECT_EQ(sys::ReadSysctl(lab.NamespaceFd("n0"), "net.ipv6.conf.all.forwarding"), "1");
 }
 
-// A shared channel carries also frames that IP would discard, whose loss no counter would show. A
-// machine with br_netfilter, which looks into bridged frames, is no exception.
+// A shared channel must carry frames that IP would discard, because no counter would show their
+// loss, also on a machine with br_netfilter, which examines bridged frames.
 TEST_F(LabRootTest, SharedChannelCarriesAnyFrame) {
   Topology topology;
   topology.name = name_;
@@ -152,7 +153,7 @@ TEST_F(LabRootTest, SharedChannelCarriesAnyFrame) {
     std::array<uint8_t, 60> sent{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 9, 9};
     sent[12] = static_cast<uint8_t>(type >> 8);
     sent[13] = static_cast<uint8_t>(type);
-    sent[14] = 0xa5;  // no version of IP
+    sent[14] = 0xa5;  // the version field of IP is invalid
     ASSERT_EQ(send(from.get(), sent.data(), sent.size(), 0), ssize_t{60});
     std::array<uint8_t, 60> got{};
     for (pollfd ready{to.get(), POLLIN, 0}; got != sent && poll(&ready, 1, 5000) > 0;) {
@@ -167,13 +168,13 @@ TEST_F(LabRootTest, SimulatedNodeIsSilent) {
   topology.nodes[1].data_plane = &fib::kSimulatorPlane;
   topology.nodes[1].program_addresses = topology.nodes[1].interfaces[0].addresses;
   Lab lab(topology, Options());
-  // The address is the node's, but only the simulator may answer for it.
+  // The address belongs to the node n1, but only the simulator may answer for it, not n1's kernel.
   EXPECT_FALSE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
   sys::Netlink& n0 = lab.NetlinkOf("n0");
   n0.AddPermanentNeighbour(n0.IfIndex("eth1"), wire::IpAddress::Parse("10.0.0.2"),
                            topology.nodes[1].interfaces[0].mac);
   EXPECT_FALSE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
-  // Both ends of its link carry whole frames with complete checksums.
+  // Both ends of the simulated node's link send no super-frames, and compute complete checksums.
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n1"), "eth0", sys::Offloads::kAll), IsEmpty());
 }
@@ -242,7 +243,7 @@ TEST_F(LabRootTest, EmulatedLinksEndInTheHub) {
   }
   EXPECT_FALSE(lab.HasQdisc({"n0", "eth1"}));
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());
-  // The plain link keeps its offloads, because no process carries its frames.
+  // The link without a SPEC keeps its offloads, because no process forwards its frames.
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n1"), "eth1", sys::Offloads::kAll),
               Contains("tx-tcp-segmentation"));
   EXPECT_TRUE(Reaches(lab.NamespaceFd("n1"), lab.NamespaceFd("n2"), "10.0.1.2"));
@@ -260,7 +261,8 @@ TEST_F(LabRootTest, ForeignNamespaceIsLeftAlone) {
   sys::CreateNamespace(Namespace("n1"));
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists and is not a lab's"));
   EXPECT_TRUE(sys::NamespaceExists(Namespace("n1")));
-  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));  // the nodes made before are removed
+  // The node n0, which had been made before the error, has been removed again.
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
   EXPECT_THAT(ListRuns(root_), IsEmpty());
   sys::DeleteNamespace(Namespace("n1"));
 }
@@ -300,7 +302,8 @@ TEST_F(LabRootTest, CleansUpAfterAKilledRun) {
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   std::vector<std::string> problems;
-  EXPECT_THAT(RemoveDeadRuns(&problems, root_), IsEmpty());  // the child still runs
+  // No run is removed, because the process of the run is still alive.
+  EXPECT_THAT(RemoveDeadRuns(&problems, root_), IsEmpty());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(2)), HasSubstr("run `viaduct clean`"));
@@ -312,7 +315,8 @@ TEST_F(LabRootTest, CleansUpAfterAKilledRun) {
   EXPECT_THAT(ListRuns(root_), IsEmpty());
 }
 
-// "Physical": a veth end in a scratch host namespace, because the lab only knows that it is there.
+// The "physical" interface is a veth end in a scratch namespace for the host: the lab only requires
+// that the interface exists.
 class PhysicalRootTest : public LabRootTest {
  protected:
   void SetUp() override {
@@ -406,14 +410,16 @@ TEST_F(PhysicalRootTest, ComesBackAfterAKilledRun) {
 TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
   Lab lab(WithNic(), Options());
   sys::Netlink host;
-  // Another interface gets the name on the host meanwhile.
+  // Another interface gets the name nic0 on the host while the physical interface is in the lab.
   host.CreateVethPair({-1, "nic0", std::nullopt}, {-1, "nic1", std::nullopt});
   EXPECT_THAT(lab.Remove(),
               ::testing::ElementsAre(HasSubstr("physical interface nic0 waits in namespace ")));
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   const int taken = host.IfIndex("nic0");
   host.DeleteLink(taken);
-  host.DeleteLink(taken);  // models a peer that was removed meanwhile
+  // The second deletion of the interface stands for a peer that was removed meanwhile; it must not
+  // fail.
+  host.DeleteLink(taken);
   EXPECT_THAT(lab.Remove(), IsEmpty());
   EXPECT_TRUE(host.FindLink("nic0"));
 }
@@ -429,7 +435,8 @@ TEST_F(PhysicalRootTest, MissingOrBusyIsRefused) {
   EXPECT_TRUE(host.FindLink("nic0"));
 }
 
-// Incomplete entries of the node's kernel (/proc/net/arp, flags 0).
+// Whether the node's kernel has an incomplete neighbour entry for the address (/proc/net/arp, flags
+// 0).
 bool HasUnresolved(const Lab& lab, const char* node, const std::string& address) {
   const sys::NamespaceScope scope(lab.NamespaceFd(node));
   std::istringstream lines(ReadFile("/proc/thread-self/net/arp"));
@@ -461,7 +468,8 @@ bool HasTentative(Lab& lab, const char* node) {
   return std::ranges::any_of(lab.NetlinkOf(node).Addresses(), &sys::InterfaceAddress::is_tentative);
 }
 
-// The kernel sends nothing from an address that is, and asks for neighbours again a second later.
+// The kernel sends no packets from a tentative address, and would ask for neighbours again only a
+// second later.
 TEST_F(LabRootTest, AddressesCanBeSentFromWhenTheLinkIsUp) {
   Topology topology = Line(2);
   for (Node& node : topology.nodes) {

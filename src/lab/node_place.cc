@@ -17,11 +17,12 @@ wire::MacAddress MacOf(const Topology& topology, const Endpoint& end) {
   return found == all.end() ? wire::MacAddress() : found->mac;
 }
 
-// Whether frames go from this end to the other as they are, with nothing in their way.
+// Whether frames that the end `from` sends arrive at the opposite end unchanged, with no emulation
+// in between.
 bool IsWire(const Topology& topology, const Link& link, const Endpoint& from) {
   if (link.live || !link.IsPlainWire()) return false;
   if (IsJoined(topology, link) || HasRemote(topology, link)) return false;
-  // The kernel redirects between namespaces only.
+  // The kernel redirects frames only between different namespaces.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
   const auto keeps_offloads = [&](const Endpoint& end) {
     return NodeNamed(topology, end.node).data_plane->layout.keeps_offloads;

@@ -9,7 +9,7 @@
 
 namespace viaduct::lab {
 
-// `node` must be one of the topology's.
+// Returns the place of a node's data plane. `node` must be in `topology`.
 fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace_fd);
 
 }  // namespace viaduct::lab

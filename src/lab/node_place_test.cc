@@ -19,7 +19,7 @@ Node MakeNode(const std::string& name, size_t interfaces) {
   return node;
 }
 
-// Two nodes with as many links between them as they have interfaces.
+// Returns two nodes with `links` links between them, each link at separate interfaces.
 Topology Parallel(size_t links) {
   Topology topology;
   topology.name = "parallel";
@@ -49,7 +49,7 @@ TEST(NodePlaceTest, WhatStandsInTheWayMakesItNone) {
   topology.links[2].kind = Link::Kind::kBridge;
   topology.links[3].specs.resize(2);
   topology.links[3].live = true;
-  topology.links[4].endpoints[1] = {"a", "eth5"};  // within one namespace
+  topology.links[4].endpoints[1] = {"a", "eth5"};  // both ends of the link are in one namespace
   topology.links[5].endpoints[0] = {"a", "eth5"};
   EXPECT_THAT(PlaceOf(topology, topology.nodes[0], -1).wires, ElementsAre(Key("eth5")));
 }

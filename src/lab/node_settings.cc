@@ -21,21 +21,21 @@ bool HasIpv6(const std::vector<wire::IpPrefix>& prefixes) {
   });
 }
 
-// Disables the kernel's automatic behaviour: redirects, router advertisements, duplicate address
-// detection.
+// Returns the sysctls that disable the kernel's automatic behaviour: redirects, router
+// advertisements, duplicate address detection.
 Sysctls Common(bool ipv6) {
   Sysctls sysctls;
   SetAllAndDefault(&sysctls, "ipv4", "send_redirects", "0");
   SetAllAndDefault(&sysctls, "ipv4", "accept_redirects", "0");
-  sysctls[sys::kPingGroups] = sys::kEveryGroup;  // the setting of most hosts
+  sysctls[sys::kPingGroups] = sys::kEveryGroup;  // every group may send pings, as on most hosts
   SetAllAndDefault(&sysctls, "ipv6", "disable_ipv6", ipv6 ? "0" : "1");
   if (!ipv6) return sysctls;
   SetAllAndDefault(&sysctls, "ipv6", "accept_dad", "0");
   SetAllAndDefault(&sysctls, "ipv6", "accept_ra", "0");
   SetAllAndDefault(&sysctls, "ipv6", "accept_redirects", "0");
   SetAllAndDefault(&sysctls, "ipv6", "router_solicitations", "0");
-  // The reports of groups that an interface is in from the start (RFC 3810, section 6.1) are not
-  // repeated at a random time, in the middle of the measured traffic.
+  // Prevents the repetition of MLD reports of groups that an interface is in from the start (RFC
+  // 3810, section 6.1): the kernel would repeat them at a random time, during the measured traffic.
   SetAllAndDefault(&sysctls, "ipv6", "mldv2_unsolicited_report_interval", kNeverMs);
   // IPv6 addresses are kept when a link goes down, like those of IPv4.
   SetAllAndDefault(&sysctls, "ipv6", "keep_addr_on_down", "1");
@@ -44,17 +44,19 @@ Sysctls Common(bool ipv6) {
 
 void SetForwarding(Sysctls* sysctls, bool ipv6, bool router) {
   (*sysctls)["net.ipv4.ip_forward"] = "1";
-  // Looking for a local socket before the route only helps packets that end here: forwarding is
-  // 2-3% faster without (Documentation/networking/ip-sysctl.rst says to turn it off).
+  // Early demultiplexing, the search for a local socket before the route lookup, only helps packets
+  // that end at this node: forwarding is 2-3% faster without it
+  // (Documentation/networking/ip-sysctl.rst says to turn it off).
   if (router) (*sysctls)["net.ipv4.ip_early_demux"] = "0";
   SetAllAndDefault(sysctls, "ipv4", "rp_filter", "0");
   if (ipv6) SetAllAndDefault(sysctls, "ipv6", "forwarding", "1");
 }
 
-// The simulator answers on the interfaces; the kernel must not, although the node's addresses are
-// local to it (on the program device): no ARP replies (arp_ignore 8), and since the way back to any
-// source is the program device, strict reverse path filtering drops every IP packet that arrives on
-// another interface. Packet sockets see the frames before that.
+// Prevents answers of the kernel on the interfaces, where the simulator answers, although the
+// node's addresses are local to the kernel (on the program device). The kernel sends no ARP replies
+// (arp_ignore 8). Its route to any source is through the program device, so that strict reverse
+// path filtering drops every IP packet that arrives on another interface. Packet sockets receive
+// the frames before that.
 void SetSilent(Sysctls* sysctls) {
   SetAllAndDefault(sysctls, "ipv4", "arp_ignore", "8");
   (*sysctls)["net.ipv4.conf.all.rp_filter"] = "0";

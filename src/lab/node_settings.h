@@ -14,13 +14,13 @@ using Sysctls = std::map<std::string, std::string>;
 // (no router solicitations, no MLD reports on the links).
 bool UsesIpv6(const Topology& topology);
 
-// The sysctls of "all" and "default". They must be written before the namespace gets its
-// interfaces, which inherit them.
+// Returns the sysctls of a node, for the interfaces "all" and "default". They must be written
+// before the namespace gets its interfaces, which inherit them.
 // `router`: the node has more than one interface, so it mostly forwards packets.
 Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router);
-// The sysctls of the fabric, which has bridges only and no IP.
+// Returns the sysctls of the fabric, which has bridges only and no IP.
 Sysctls FabricSysctls();
-// The sysctls of the program device; the other interfaces of its namespace have no IP.
+// Returns the sysctls of the program device; the other interfaces of its namespace have no IP.
 Sysctls ProgramDeviceSysctls(const std::string& device, bool ipv6);
 
 }  // namespace viaduct::lab

@@ -31,8 +31,8 @@ bool Has(const std::vector<size_t>& nodes, size_t node) {
   return std::ranges::find(nodes, node) != nodes.end();
 }
 
-// One router's step: from the interface where the packet arrives to the next router's; null if the
-// packet must be left to this router.
+// Adds the hop through one router to `walk`. Returns the wire's end where the packet arrives at the
+// next router; null if the packet must be left to this router.
 const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
                     const bpf::PathKey& key, Walk* walk) {
   const auto entry = routers.FindInterface(here.node, here.ifindex);

@@ -1,4 +1,5 @@
-// Computes a packet's way through a lab's routers, and whether these do more than forward it.
+// Computes a packet's path through a lab's routers, and finds routers that do more than forward the
+// packet.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ struct Wire {
   WireEnd a, b;
 };
 
-// The state of the routers that a walk needs.
+// The state of a lab's routers, as far as the computation of a path needs it.
 class Routers {
  public:
   virtual ~Routers() = default;
@@ -53,26 +54,29 @@ class Routers {
 // A packet's hop through a router.
 struct Hop {
   size_t node = 0;
-  int enters = 0, leaves = 0;  // ifindexes in the node
-  bool may_lose = false;       // the wire on which it leaves
+  int enters = 0, leaves = 0;  // ifindexes in the node where the packet enters and leaves
+  bool may_lose = false;       // the wire on which the packet leaves may lose it
 };
 
 struct Walk {
-  std::vector<Hop> hops;      // hops that can be joined; empty: packets go hop by hop
-  std::vector<size_t> nodes;  // that the result depends on: those of the hops and the next node
-  bpf::JoinedPath path;       // for the eBPF program
+  std::vector<Hop> hops;  // hops that can be joined; empty: packets go hop by hop
+  // The nodes that the result of the walk depends on: those of the hops, and the next node.
+  std::vector<size_t> nodes;
+  bpf::JoinedPath path;  // the path in the form for the eBPF program
 };
 
-// The wires of a lab, for walks over them.
+// The wires of a lab, by the interfaces at their ends.
 class WireMap {
  public:
   explicit WireMap(const std::vector<Wire>& wires);
   WireMap(const WireMap&) = delete;
   WireMap& operator=(const WireMap&) = delete;
 
-  // The end of a wire that receives frames which enter the fabric here; null if there is none.
+  // Returns the wire's end that receives the frames that enter the fabric at the interface; null if
+  // the interface is no end of a wire.
   const WireEnd* Beyond(int fabric_ifindex) const;
-  // This end of its wire, and the opposite end; nulls if the interface is no end of a wire.
+  // Returns the wire's end at the node's interface, and the opposite end; nulls if the interface is
+  // no end of a wire.
   std::pair<const WireEnd*, const WireEnd*> Find(size_t node, int ifindex) const;
 
  private:
@@ -81,9 +85,9 @@ class WireMap {
   std::map<std::pair<size_t, int>, std::pair<const WireEnd*, const WireEnd*>> by_node_;
 };
 
-// Returns the way of packets that enter the fabric at `key.port`, up to the first router that does
-// more than forward them. Packets of a way that returns to a router go hop by hop until their TTL
-// is used up.
+// Returns the path of packets that enter the fabric at `key.port`, up to the first router that does
+// more than forward them. A path that returns to a router has no hops: its packets go hop by hop
+// until their TTL reaches zero.
 Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key);
 
 }  // namespace viaduct::lab

@@ -18,17 +18,17 @@ wire::MacAddress MacOf(size_t node, int ifindex) {
   return mac;
 }
 
-// The fabric's end of an interface.
+// Returns the ifindex of the interface's peer in the fabric.
 int HubOf(size_t node, int ifindex) { return static_cast<int>(node) * 10 + ifindex + 100; }
 
 WireEnd End(size_t node, int ifindex) {
   return {node, ifindex, MacOf(node, ifindex), HubOf(node, ifindex)};
 }
 
-// Nodes 0, 1, 2... in a ring of `count`: interface 1 leads to the previous node, 2 to the next.
+// A ring of `count` nodes 0, 1, 2...: interface 1 leads to the previous node, 2 to the next.
 class Ring final : public Routers {
  public:
-  // `lossy`: the nodes that send with losses.
+  // `lossy`: the nodes whose frames on interface 2 may be lost.
   explicit Ring(size_t count, std::set<size_t> lossy = {})
       : lossy_(std::move(lossy)), map_(Wires(count)) {
     for (size_t i = 0; i < count; ++i) next_[i] = {2, MacOf((i + 1) % count, 1)};
@@ -46,7 +46,7 @@ class Ring final : public Routers {
     return found == next_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // Node `to` has the destination.
+  // Makes node `to` the last node of the path: it has the destination.
   void Ends(size_t to) { next_.erase(to); }
   void Forwards(size_t node, int ifindex, const wire::MacAddress& mac) {
     next_[node] = {ifindex, mac};
@@ -59,7 +59,7 @@ class Ring final : public Routers {
 
   std::map<size_t, uint32_t> mtus;  // the MTU of each node's interface 2
   std::set<std::pair<size_t, int>> down;
-  std::set<size_t> others;  // do more than forward
+  std::set<size_t> others;  // nodes that do more than forward packets
 
  private:
   std::vector<Wire> Wires(size_t count) {
@@ -94,7 +94,7 @@ TEST(PathWalk, JoinsAllHopsUpToTheDestination) {
   EXPECT_THAT(Describe(walk), ElementsAre("1:1>2", "2:1>2"));
   EXPECT_THAT(walk.nodes, ElementsAre(1, 2, 3));
   EXPECT_EQ(walk.path.hops, 2U);
-  EXPECT_EQ(walk.path.mtu, 1300U);  // the sender's own is not on the way
+  EXPECT_EQ(walk.path.mtu, 1300U);  // the MTU of the sender's interface does not count
   EXPECT_EQ(walk.path.exit, HubOf(3, 1));
   EXPECT_EQ(walk.path.enters, MacOf(1, 1));
   EXPECT_EQ(walk.path.source, MacOf(2, 2));
@@ -102,7 +102,8 @@ TEST(PathWalk, JoinsAllHopsUpToTheDestination) {
   EXPECT_THAT(walk.path.routers, ElementsAre(1, 2));
 }
 
-// The first wire loses before the path is looked for.
+// The first wire is not among the path's lossy wires: it loses frames before their path is looked
+// up.
 TEST(PathWalk, NamesTheWiresThatLoseFrames) {
   Ring ring(6, {0, 2, 3, 4, 5});
   ring.Ends(5);

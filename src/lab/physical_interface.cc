@@ -15,7 +15,8 @@
 namespace viaduct::lab {
 namespace {
 
-// Throws the reason why a physical interface is missing: the lab that has it, if one has.
+// Throws UsageError with the reason why a physical interface is missing: it names the lab that has
+// the interface, if a lab has it.
 [[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
   for (const RunInfo& run : ListRuns(root)) {
     for (const RecordedPhysical& physical : run.physicals) {
@@ -29,7 +30,8 @@ namespace {
                    " does not exist on this host; `ip link` lists those that do");
 }
 
-// Throws if the machine itself uses the interface; `what` is the message's beginning.
+// Throws UsageError if the machine itself uses the interface; `what` is the beginning of the
+// message.
 void CheckFree(sys::Netlink& host, const sys::LinkInfo& link, const std::string& what) {
   if (link.master != 0) {
     throw UsageError(what +
@@ -65,7 +67,8 @@ const sys::CardInterface* FindPart(const std::vector<sys::CardInterface>& parts,
   return found == parts.end() ? nullptr : &*found;
 }
 
-// The node's interface that this one of the machine becomes; nullptr: none asks for it.
+// Returns the node's interface that the machine's interface `host_name` becomes; null if the node
+// requests no such interface.
 const Interface* FindAsked(const Node& node, const std::string& host_name) {
   const auto found = std::ranges::find(node.interfaces, host_name, &Interface::physical);
   return found == node.interfaces.end() ? nullptr : &*found;
@@ -91,7 +94,8 @@ void CheckCard(sys::WirelessCards& cards, int here, const sys::CardInterface& pa
                          remedy + " (" + error.what() + ")");
 }
 
-// The interface is down and in the node.
+// Sets the MAC address, MTU and offloads of a physical interface as the node requires. The
+// interface must be down and in the node.
 void Adapt(sys::Netlink& inside, int namespace_fd, const Node& node, const Interface& interface) {
   const sys::LinkInfo link = inside.GetLink(interface.name);
   if (interface.mac != wire::MacAddress() && interface.mac != link.mac) {
@@ -103,7 +107,7 @@ void Adapt(sys::Netlink& inside, int namespace_fd, const Node& node, const Inter
   }
 }
 
-// Nodes and their physical interfaces, one after the other.
+// Checks the physical interfaces of nodes, one after the other.
 class PhysicalChecks {
  public:
   PhysicalChecks(const std::string& root, sys::WirelessCards& cards)
@@ -140,7 +144,8 @@ class PhysicalChecks {
   const UniqueFd here_ = sys::OpenCurrentNamespace();
   const std::vector<sys::CardInterface> parts_;
   sys::Netlink host_;
-  std::map<uint32_t, std::pair<std::string, std::string>> owners_;  // node, interface; by card
+  // The node and interface that first requested a card; the key is the card's number.
+  std::map<uint32_t, std::pair<std::string, std::string>> owners_;
 };
 
 }  // namespace
@@ -218,7 +223,8 @@ void PhysicalMover::MoveAlone(const Place& place, const Interface& interface) {
   Adapt(place.netlink, place.fd, place.node, interface);
 }
 
-// Returns the names in the node of those that it asks for.
+// Records all interfaces of a card. Returns the names in the node of those interfaces that the node
+// requests.
 CardNames PhysicalMover::RecordCard(const Place& place, uint32_t card) {
   CardNames names;
   for (const sys::CardInterface& part : parts_) {

@@ -1,4 +1,4 @@
-// The machine's own interfaces that a lab's nodes get. All interfaces of a Wi-Fi card move
+// The machine's own interfaces that a lab moves into its nodes. All interfaces of a Wi-Fi card move
 // together, also those that the topology does not name (sys/card/wireless_cards.h).
 #pragma once
 
@@ -29,9 +29,9 @@ class PhysicalMover {
   // `record` and `cards` are not owned; `root` is the folder of all labs' records.
   PhysicalMover(std::string root, sys::OwnEntry* record, sys::WirelessCards* cards);
 
-  // Moves the interfaces of one node, whose namespace has this name, descriptor and session. They
-  // are then down, with the node's names, MTUs, MAC addresses and offloads. Throws as
-  // CheckPhysicals() does, and SystemError.
+  // Moves the interfaces of one node, whose namespace has the given name, descriptor and session.
+  // The interfaces are down afterwards, with the node's names, MTUs, MAC addresses and offloads.
+  // Throws as CheckPhysicals() does, and SystemError.
   void MoveIn(const Node& node, const std::string& name, int namespace_fd, sys::Netlink& inside);
 
  private:
@@ -46,7 +46,8 @@ class PhysicalMover {
   sys::OwnEntry& record_;
   sys::WirelessCards& cards_;
   const UniqueFd here_;
-  const std::vector<sys::CardInterface> parts_;  // all cards' interfaces, before any was moved
+  // The interfaces of all cards, before any was moved.
+  const std::vector<sys::CardInterface> parts_;
   sys::Netlink host_;
 };
 

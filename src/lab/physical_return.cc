@@ -20,14 +20,16 @@ UniqueFd OpenNamespaceOf(const RunInfo& run, const RecordedPhysical& physical) {
   return entry == run.namespaces.end() ? UniqueFd() : OpenRecorded(*entry);
 }
 
-// The kernel moves first and renames then: it would strand the interface under another name.
+// Throws Error if the interface's name is taken on the host: the kernel moves an interface first
+// and renames it afterwards, so it would leave the interface on the host under another name.
 void CheckNameIsFree(sys::Netlink& host, const RecordedPhysical& physical) {
   if (!host.FindLink(physical.host_name)) return;
   throw Error("physical interface " + physical.host_name + " waits in namespace " +
               physical.namespace_name + ": its name is taken on the host; rename the other one");
 }
 
-// An interface that is down, in the session's namespace `inside`.
+// Restores the MTU, MAC address and offloads of an interface that is down and in the session's
+// namespace `inside`.
 void RestoreSettings(sys::Netlink& session, int inside, const sys::LinkInfo& link,
                      const RecordedPhysical& physical) {
   session.SetMtu(link.ifindex, physical.mtu);
@@ -41,8 +43,9 @@ void ReturnAlone(const RunInfo& run, const RecordedPhysical& physical) {
   if (!inside) return;
   sys::Netlink session(inside.get());
   std::optional<sys::LinkInfo> link = session.FindLink(physical.name);
-  if (!link) link = session.FindLink(physical.host_name);  // moved, not yet renamed
-  if (!link) return;                                       // never moved, or unplugged
+  // The interface may have been moved into the node, but not yet renamed.
+  if (!link) link = session.FindLink(physical.host_name);
+  if (!link) return;  // the interface was never moved into the node, or has been unplugged
   sys::Netlink host;
   CheckNameIsFree(host, physical);
   session.SetUp(link->ifindex, false);
@@ -51,7 +54,7 @@ void ReturnAlone(const RunInfo& run, const RecordedPhysical& physical) {
   if (physical.was_up) host.SetUp(host.IfIndex(physical.host_name), true);
 }
 
-// A Wi-Fi card, with those of its interfaces that are recorded: all of them are in one namespace.
+// Returns a Wi-Fi card with its recorded interfaces, all of which are in one namespace.
 class CardReturn {
  public:
   CardReturn(const RunInfo& run, const RecordedPhysical& first, sys::WirelessCards& cards)
@@ -88,8 +91,8 @@ class CardReturn {
     return interfaces;
   }
 
-  // The card has just returned, or a try before this one was interrupted here. An interface that
-  // is up is complete, and may be in use again.
+  // Restores an interface of a card that has just returned, or whose return was interrupted here at
+  // an earlier attempt. An interface that is up has been restored already, and may be in use again.
   void Restore(const RecordedPhysical& physical, int ifindex) {
     const std::optional<sys::LinkInfo> link = host_.FindLink(ifindex);
     if (!link || link->up) return;

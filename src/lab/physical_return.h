@@ -1,4 +1,4 @@
-// Returns the physical interfaces to the machine.
+// Returns the physical interfaces of a run to the machine.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,11 @@
 
 namespace viaduct::lab {
 
-// The steps that return a run's physical interfaces to the caller's namespace, as they were before:
-// one for each interface, or for each Wi-Fi card, the last first. Each may be repeated, whether it
-// failed or not. A step throws Error if the interface cannot be returned now, and nothing if it has
-// returned, was never moved or has been unplugged. `run` and `cards` must outlive the steps.
+// Returns the steps that return a run's physical interfaces to the caller's namespace in their
+// former state: one step for each interface, or for each Wi-Fi card, the last first. A step may be
+// repeated, whether it failed or not. It throws Error if the interface cannot be returned now; it
+// throws nothing if the interface has returned, was never moved or has been unplugged. `run` and
+// `cards` must outlive the steps.
 std::vector<std::function<void()>> PhysicalReturns(const RunInfo& run, sys::WirelessCards& cards);
 
 }  // namespace viaduct::lab

@@ -9,12 +9,13 @@ namespace viaduct::lab {
 namespace {
 
 struct Reach {
-  std::set<std::string> neighbours;  // beyond wires that could be joined
+  std::set<std::string> neighbours;  // nodes beyond wires over which paths could be joined
   size_t wires = 0;
-  bool loses = false;  // on one of them
+  bool loses = false;  // whether one of the `wires` loses frames
 };
 
-// Returns the reach of each node if all nodes whose plane is open had the plane `joined`.
+// Returns the reach of each node, supposing that all nodes with the plane `auto` had the plane
+// `joined`.
 std::map<std::string, Reach> ReachesOf(Topology topology) {
   for (Node& node : topology.nodes) {
     if (node.data_plane->joined != nullptr) node.data_plane = node.data_plane->joined;
@@ -32,7 +33,7 @@ std::map<std::string, Reach> ReachesOf(Topology topology) {
   return reaches;
 }
 
-// The routers that may pass packets over several hops in one step.
+// Returns the routers that may pass packets over several hops in one step.
 std::set<std::string> Joinable(const Topology& topology,
                                const std::map<std::string, Reach>& reaches) {
   std::set<std::string> nodes;
@@ -48,7 +49,7 @@ std::set<std::string> Joinable(const Topology& topology,
   return nodes;
 }
 
-// Returns the reason for the plane `joined`; empty: there is none.
+// Returns the reason why a node should have the plane `joined`; empty if there is no reason.
 std::string WhyJoined(const Node& node, const Reach& reach, const std::set<std::string>& routers) {
   const bool has_next = std::ranges::any_of(
       reach.neighbours, [&](const auto& each) { return routers.contains(each); });

@@ -6,7 +6,7 @@
 namespace viaduct::lab {
 namespace {
 
-// n0 - n1 - ... - nLAST with open data planes.
+// Returns the line n0 - n1 - ... - nLAST of nodes with the data plane `auto`.
 Topology OpenLine(int last, const std::string& spec = "") {
   Topology topology;
   for (int i = 0; i <= last; ++i) {
@@ -31,7 +31,7 @@ Topology OpenLine(int last, const std::string& spec = "") {
   return topology;
 }
 
-// The nodes that got `joined`: "1 2".
+// Returns the numbers of the nodes that got the plane `joined`: "1 2".
 std::string Joined(Topology topology) {
   ChooseJoined(&topology);
   std::string names;

@@ -50,7 +50,8 @@ void ReadObject(const json& line, RunInfo* run) {
     run->engine_alive = sys::LifeOf({run->engine_pid, run->engine_start_time,
                                      run->pid_namespace}) != sys::Life::kDead;
   }
-  // The lab's own links and devices are in its namespaces and disappear with them.
+  // Other kinds of objects need no entry: the lab's own links and devices are in its namespaces and
+  // disappear with them.
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
     UniqueFd fd = sys::OpenNamespace(entry.name);
     if (!entry.inode || sys::NamespaceInode(fd.get()) == *entry.inode) return fd;
   } catch (const SystemError&) {
-    // The namespace was removed in between.
+    // The namespace was removed after the check that it exists.
   }
   return {};
 }
@@ -127,7 +128,8 @@ void WriteHosts(int folder, const std::string& text) {
                    "; run `viaduct clean`");
 }
 
-// The file of a name whose mount has ended with its mount namespace.
+// Whether the name of a namespace is a regular file, because the namespace's mount has ended with
+// its mount namespace.
 bool IsMereFile(const std::string& name) {
   struct statfs status;
   return statfs(sys::NamespacePath(name).c_str(), &status) == 0 && status.f_type != NSFS_MAGIC;
@@ -135,11 +137,11 @@ bool IsMereFile(const std::string& name) {
 
 void EndProcesses(const RunInfo& run) {
   std::set<uint64_t> inodes;
-  std::vector<UniqueFd> keep;  // so that no inode number is reused meanwhile
+  std::vector<UniqueFd> keep;  // keeps the namespaces open, so that no inode number is reused
   for (const RecordedNamespace& entry : run.namespaces) {
     UniqueFd fd = OpenRecorded(entry);
-    // If the inode was not recorded, nothing was started in it yet, and the file may be a regular
-    // one.
+    // No process was started in a namespace whose inode was not recorded, and its file may be a
+    // regular file.
     if (!fd || !entry.inode || entry.foreign) continue;
     inodes.insert(*entry.inode);
     keep.push_back(std::move(fd));
@@ -147,7 +149,7 @@ void EndProcesses(const RunInfo& run) {
   sys::EndProcessesIn(inodes, Duration::Milliseconds(500));
 }
 
-// A namespace that has no name in this mount namespace may have it in another one.
+// Throws Error if a namespace of the run is mounted in another mount namespace than the caller's.
 void CheckGone(const RunInfo& run) {
   for (const RecordedNamespace& entry : run.namespaces) {
     if (!entry.inode || OpenRecorded(entry)) continue;
@@ -160,8 +162,8 @@ void CheckGone(const RunInfo& run) {
   }
 }
 
-// Removes the lab's interface from a foreign namespace, unless another one has its name by now. Its
-// addresses and routes are removed with it.
+// Removes the lab's interface from a foreign namespace, unless another interface has its name by
+// now. The interface's addresses and routes are removed with it.
 void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
   const auto entry =
       std::ranges::find(run.namespaces, guest.namespace_name, &RecordedNamespace::name);
@@ -235,8 +237,8 @@ std::vector<std::string> RemoveRun(const RunInfo& run, sys::WirelessCards& cards
   attempt([&] { EndProcesses(run); });
   for (const auto& work : PhysicalReturns(run, cards)) attempt(work);
   for (const RecordedGuest& guest : run.guests) attempt([&] { RemoveGuest(run, guest); });
-  // Namespaces stay while a physical interface is stuck in one: the kernel would drop it into the
-  // initial namespace under whatever name is free.
+  // Namespaces are kept while a physical interface is stuck in one: the kernel would move the
+  // interface into the initial namespace under whatever name is free.
   if (!problems.empty()) return problems;
   for (auto it = run.namespaces.rbegin(); it != run.namespaces.rend(); ++it) {
     attempt([&] {

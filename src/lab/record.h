@@ -15,11 +15,11 @@
 
 namespace viaduct::lab {
 
-// Objects that a run created, in the order of creation.
+// A namespace that a run created or named.
 struct RecordedNamespace {
   std::string name;
-  std::optional<uint64_t> inode;  // absent: the run was killed between recording and creating it
-  bool foreign = false;           // a container's: only the name belongs to the lab
+  std::optional<uint64_t> inode;  // absent: the run was killed before the namespace was created
+  bool foreign = false;  // the namespace is a container's; only its name belongs to the lab
 };
 // An interface of the lab in a foreign namespace.
 struct RecordedGuest {
@@ -32,15 +32,15 @@ struct RecordedCard {
 };
 struct RecordedPhysical {
   std::string host_name;       // the interface's name on the host
-  std::string namespace_name;  // that it was moved to
+  std::string namespace_name;  // the namespace that the interface was moved to
   std::string name;            // the interface's name in that namespace
   bool was_up = false;
   int mtu = 0;
   std::string mac;
-  std::vector<std::string> offloads;  // that were switched off (sys::ActiveOffloads())
+  std::vector<std::string> offloads;  // the offloads that were disabled (sys::ActiveOffloads())
   std::optional<RecordedCard> card;   // absent: the interface moves alone
 
-  // Converts to and from a line of a record. `Read` throws json::exception.
+  // Convert a physical interface to and from a line of a record. Read() throws json::exception.
   nlohmann::json Line() const;
   static RecordedPhysical Read(const nlohmann::json& line);
 };
@@ -50,7 +50,7 @@ struct SimulatorHistory {
   int restarts = 0;       // the number of simulators that failed and were replaced
   bool absent = false;    // no simulator computes routes now
   bool given_up = false;  // no further simulator will be started
-  // Facts about the last failure; empty: no simulator failed.
+  // The following members describe the last failure of a simulator; empty: no simulator failed.
   std::string last_death;  // UTC, ISO 8601
   std::optional<double> without_seconds;
   std::string cause;
@@ -69,9 +69,11 @@ struct ForwarderHistory {
   friend bool operator==(const ForwarderHistory&, const ForwarderHistory&) = default;
 };
 
-// A run as recorded; its maker is the broker, its name the lab's.
+// A run, as its record describes it. The maker of the registry entry is the broker; the entry's
+// name is the lab's name.
 struct RunInfo : sys::RegistryEntry {
-  // The path engine of the lab's emulated links; 0: the lab has none.
+  // The pid and start time of the path engine of the lab's emulated links; 0: the lab has no
+  // engine.
   int engine_pid = 0;
   uint64_t engine_start_time = 0;
   bool engine_alive = false;
@@ -84,38 +86,39 @@ struct RunInfo : sys::RegistryEntry {
   void Read(const sys::RecordLines& lines);
 };
 
-// The file, in a run's folder next to the sockets, with the reason why a process of the run that
-// no process waits for has ended. The path engine writes it; the process that notices its end reads
-// it.
+// The name of the file in a run's folder, next to the sockets, with the reason why the path engine
+// has ended. No process waits for the engine, so the engine writes the reason, and the process that
+// notices its end reads it.
 inline constexpr char kLastWordsFile[] = "last-words";
 
-// The file, in a run's folder, with the names of its nodes (lab/names.h).
+// The name of the file in a run's folder with the names of the run's nodes (lab/names.h).
 inline constexpr char kHostsFile[] = "hosts";
-// The file, in a run's folder and readable for the run's user, with its nodes, their interfaces and
-// its links, as JSON (lab/topology.h).
+// The name of the file in a run's folder, readable for the run's user, with the run's nodes, their
+// interfaces and its links, as JSON (lab/topology.h).
 inline constexpr char kTopologyFile[] = "topology.json";
 
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
-// All runs with a record, live, dead and damaged.
+// Returns all runs with a record: live, dead and damaged ones.
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 
-// Reserves the lab's name for this process. Throws UsageError when it is taken; the message names
-// the owner and what they can do. `hosts`: the text of kHostsFile.
+// Reserves the lab's name for this process. Throws UsageError if the name is taken; the message
+// gives the owner and the remedy. `hosts`: the text of kHostsFile.
 sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid,
                       const std::string& hosts = "");
 
-// Opens a recorded namespace itself; empty if it is gone, or another namespace has the name now.
+// Opens a recorded namespace. Returns an empty descriptor if the namespace is gone, or another
+// namespace has the name now.
 UniqueFd OpenRecorded(const RecordedNamespace& entry);
 
-// Removes what a record lists: processes in the run's own namespaces, its interfaces in foreign
-// ones, physical interfaces (back to this namespace), namespaces; then the record. Objects that are
-// gone already are no error. Returns what could not be removed, one line each, and then keeps the
-// record. Namespaces whose inode is not the recorded one belong to another owner and are left
-// alone.
+// Removes the objects of a record: processes in the run's own namespaces, the run's interfaces in
+// foreign namespaces, physical interfaces (back to this namespace), namespaces; then the record
+// itself. Objects that are gone already are no error. Returns one line for each object that could
+// not be removed, and then keeps the record. A namespace whose inode is not the recorded one
+// belongs to another owner and is left alone.
 std::vector<std::string> RemoveRun(const RunInfo& run,
                                    sys::WirelessCards& cards = sys::KernelCards());
 
-// Removes every dead run and returns the removed ones. Problems are appended to `problems`.
+// Removes every dead run. Returns the removed runs, and appends problems to `problems`.
 std::vector<RunInfo> RemoveDeadRuns(std::vector<std::string>* problems,
                                     const std::string& root = sys::kRunFolder,
                                     sys::WirelessCards& cards = sys::KernelCards());

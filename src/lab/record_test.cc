@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// Returns a run read from a record with these lines after the first.
+// Returns a run that was read from a record whose lines after the first are `objects`.
 RunInfo RunWith(const std::vector<json>& objects) {
   sys::RecordLines lines{json::object()};
   lines.insert(lines.end(), objects.begin(), objects.end());

@@ -13,7 +13,7 @@
 namespace viaduct::lab {
 namespace {
 
-constexpr size_t kInterfaceNameMax = 15;  // IFNAMSIZ - 1
+constexpr size_t kInterfaceNameMax = 15;  // IFNAMSIZ - 1 characters
 constexpr size_t kNameMax = 100;          // LAB.NODE is a file name: 255 at most
 constexpr size_t kLabNameMax = 32;        // part of the addresses of sockets: 107 at most
 
@@ -64,7 +64,7 @@ void CheckInterface(const std::string& node, const Interface& interface) {
     throw UsageError(where + ": MTU " + std::to_string(interface.mtu) + " is not in 68..65535");
   }
   if (interface.physical) CheckInterfaceName(where, *interface.physical);
-  // A physical interface may keep its own MAC address: all zero.
+  // The MAC address of a physical interface may be all zero: the interface keeps its own.
   if (interface.mac.IsMulticast() || (interface.mac == wire::MacAddress() && !interface.physical)) {
     throw UsageError(where + ": " + interface.mac.ToString() + " is not a station's MAC address");
   }
@@ -86,7 +86,7 @@ void CheckRemote(const Topology& topology, const Remote& remote) {
   }
 }
 
-// Throws UsageError if the node, a container, would change more than adding interfaces.
+// Throws UsageError if the node, a container, would need other changes than added interfaces.
 void CheckContainer(const Node& node) {
   const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
   if (!reason.empty()) throw UsageError(fmt::format("node {}: {}", node.name, reason));
@@ -122,7 +122,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   }
 }
 
-// Finds the interface of an endpoint.
+// Finds the interfaces of endpoints, and assigns each to one link.
 class Directory {
  public:
   explicit Directory(const Topology& topology) {
@@ -136,7 +136,8 @@ class Directory {
     }
   }
 
-  // Throws if there is no such interface or another link has it.
+  // Assigns an endpoint's interface to a link and returns it. Throws UsageError if there is no such
+  // interface or another link has it.
   const Interface& Take(const std::string& link, const Endpoint& endpoint) {
     const auto found = interfaces_.find({endpoint.node, endpoint.interface});
     const std::string what = "interface " + endpoint.interface + " of node " + endpoint.node;

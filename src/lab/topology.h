@@ -40,32 +40,36 @@ struct Node {
   // device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
-  // Whether a data plane other than the kernel forwards packets (the kernel has a sysctl for that).
+  // Whether a data plane other than the kernel forwards packets of IPv4 and IPv6 (a sysctl controls
+  // the kernel).
   bool forwards_ipv4 = true, forwards_ipv6 = true;
   // The container whose namespace the node gets instead of a new one, as the number of a process or
   // a name (ip netns). The lab only adds interfaces to it.
   std::string container = {};
   // The reason why packets must pass the node hop by hop on any data plane: "link a-b is captured".
   std::string by_hop = {};
-  // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Not for a container.
+  // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Empty for a
+  // container.
   std::vector<wire::IpPrefix> loopback = {};
-  std::optional<forward::ProgramDescription> program = {};  // for fib::kUserspaceProgram
+  // The node's forwarding program, for the data plane fib::kUserspaceProgram.
+  std::optional<forward::ProgramDescription> program = {};
 };
 
-// A node whose programs are on another host, its client: it has no namespace. The far end of its
-// link is the client, behind the hub's tunnel (remote/tunnel/client_hub.h).
+// A remote node: a node without a namespace, whose programs run on another host, its client. The
+// far end of its link is the client, behind the hub's tunnel (remote/tunnel/client_hub.h).
 struct Remote {
   std::string name;
-  // If not empty, the client has the programs of this node, which is in the lab, and is at the far
-  // end of a pair whose near end is that node's (lab/client.h).
+  // If not empty, the client runs the programs of the lab's node with this name. The client is then
+  // the far end of a pair link whose near end is the node (lab/client.h).
   std::string programs_of = {};
   Interface interface;
   uint32_t vni = 0;                        // VXLAN identifier, unique in the lab
-  std::optional<wire::IpAddress> address;  // the client's; absent: that of the claiming host
-  bool anyone = false;                     // or that of the first host that sends
+  std::optional<wire::IpAddress> address;  // the client's address; absent: the claiming host's
+  bool anyone = false;                     // whether the first host that sends becomes the client
 };
 
-// A node in another host's part of the lab; this part's hosts file (lab/names.h) lists it, too.
+// A node in the part of the lab that is on another host. The hosts file (lab/names.h) of this part
+// lists it, too.
 struct OtherNode {
   std::string name;
   std::vector<wire::IpAddress> addresses;  // the name stands for the first of each family
@@ -75,8 +79,8 @@ struct OtherNode {
 struct HubAddress {
   std::string address;         // empty: every address of the machine
   uint16_t port = 0;           // UDP; 0: any
-  std::optional<int> readers;  // tunnel::ClientHub::Options; absent: SuitableReaders()
-  std::optional<int> queue;    // frames that wait; absent: tunnel::ClientHub::Options
+  std::optional<int> readers;  // the number of reading threads; absent: tunnel::SuitableReaders()
+  std::optional<int> queue;  // maximum of waiting frames; absent: the default of tunnel::ClientHub
 };
 
 struct Endpoint {
@@ -91,20 +95,21 @@ enum class Emulator {
 };
 // Returns "engine" or "kernel".
 const char* EmulatorName(Emulator emulator);
-// The inverse; throws UsageError.
+// Parses "engine" or "kernel". Throws UsageError for any other text.
 Emulator ParseEmulator(const std::string& text);
 
 // The connection between the end of a link on this host and its end on another host: VXLAN (RFC
 // 7348) between the hosts.
 struct Tunnel {
   uint32_t vni = 0;   // VXLAN network identifier
-  uint16_t port = 0;  // UDP, of both hosts
+  uint16_t port = 0;  // the UDP port of both hosts
   wire::IpAddress remote;
   int end = 0;  // the end of the link that is on this host: 0, or 1
 };
 
 struct Link {
-  // A veth pair; a bridge with a veth pair per endpoint; one end of a link between machines.
+  // A veth pair; a bridge with a veth pair for each endpoint; this host's end of a link between
+  // hosts.
   enum class Kind { kPair, kBridge, kTunnel };
   std::string name;
   Kind kind = Kind::kPair;
@@ -112,34 +117,36 @@ struct Link {
   // The SPECs of each endpoint's transmissions, in the order of endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
   Emulator emulator = Emulator::kEngine;
-  // The SPECs may change during the run: the engine (only) emulates them even if they do nothing.
+  // Whether the SPECs may change during the run. If so, the engine emulates the link even if its
+  // SPECs do nothing (kEngine only).
   bool live = false;
-  std::optional<Tunnel> tunnel = std::nullopt;  // for kTunnel
-  // Classes of packets with separate SPECs (kEngine only). `up` is from the first endpoint of a
-  // pair to the second; on a bridge it is that of each endpoint's frames, and `down` does nothing.
-  // At a tunnel they are the whole link's.
+  std::optional<Tunnel> tunnel = std::nullopt;  // set for kTunnel only
+  // Classes of packets with separate SPECs (kEngine only). The SPEC `up` is for frames from the
+  // first endpoint of a pair to the second; on a bridge it is for the frames that each endpoint
+  // sends, and `down` does nothing. For kTunnel, `up` and `down` are the directions of the whole
+  // link.
   std::vector<path::TrafficClass> classes = {};
 
   bool IsPlainWire() const;
 };
 
 struct Topology {
-  std::string name;             // the lab's, see CheckLabName(); namespaces are named NAME.NODE
-  uint64_t seed = 1;            // for the engine's random streams
+  std::string name;   // the lab's name, see CheckLabName(); namespaces are named NAME.NODE
+  uint64_t seed = 1;  // for the engine's random streams
   std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
-  std::vector<Remote> remotes = {};  // ends of links, too
-  HubAddress hub = {};               // if there are any
+  std::vector<Remote> remotes = {};  // remote nodes, which are also ends of links
+  HubAddress hub = {};               // used only if there are remote nodes
   std::vector<OtherNode> others = {};
 };
 
-// The remote node of this name; null: there is none.
+// Returns the remote node with this name; null if there is none.
 const Remote* FindRemote(const Topology& topology, const std::string& name);
 // Whether an end of the link is a remote node.
 bool HasRemote(const Topology& topology, const Link& link);
 
-// Throws UsageError unless `name` can be a lab's.
+// Throws UsageError if `name` cannot be the name of a lab.
 void CheckLabName(const std::string& name);
 
 // Throws UsageError for: names that are malformed or used twice, endpoints that do not exist,

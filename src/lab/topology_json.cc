@@ -1,4 +1,4 @@
-// A Topology as JSON, as it is sent to the broker and written to a run's record.
+// Converts a Topology to and from JSON, for the broker and for a run's record.
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -13,8 +13,8 @@
 namespace viaduct::lab {
 namespace {
 
-// Reads one JSON object strictly: what is missing, unknown or of the wrong type is a UsageError
-// that says where ("topology.nodes[2].interfaces[0].mtu").
+// Reads one JSON object strictly: throws UsageError if a member is missing, unknown or of the wrong
+// type. The message gives the member's place ("topology.nodes[2].interfaces[0].mtu").
 class ObjectReader {
  public:
   ObjectReader(const nlohmann::json& json, std::string where,

@@ -19,7 +19,7 @@ Interface MakeInterface(const std::string& name, int number, const std::string& 
   return interface;
 }
 
-// n0 -- n1, and n1, n2 on a bridge.
+// Returns the link n0 -- n1, and a bridge with n1 and n2.
 Topology Example() {
   Topology topology;
   topology.name = "example";
@@ -129,7 +129,7 @@ TEST(Topology, JsonRefusesWrongTypes) {
   EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: an object is needed");
 }
 
-// n0 -- far, which is remote.
+// Returns Example() with the link n0 -- far, in which the node far is remote.
 Topology WithRemote() {
   Topology topology = Example();
   topology.nodes[0].interfaces.push_back(MakeInterface("eth1", 8, "10.0.9.1/30"));
@@ -175,7 +175,8 @@ TEST(Topology, RefusesWhatARemoteNodeCannotBe) {
   EXPECT_THAT(ErrorOf(topology), HasSubstr("is on no link"));
 }
 
-// n2, whose data plane is the simulator, and the client that has its programs.
+// Returns Example() with the data plane of n2 in the simulator, and a client that runs the programs
+// of n2.
 Topology WithClient() {
   Topology topology = Example();
   topology.nodes[2].program_addresses.clear();

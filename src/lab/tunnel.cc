@@ -7,17 +7,19 @@
 
 namespace viaduct::lab {
 
-// The kernel makes no fragments of tunnelled packets in IPv6 (ip6_fragment() in
-// net/ipv6/ip6_output.c, as no tunnel sets ignore_df); they would be lost.
+// Throws UsageError if packets of the tunnel do not fit the path to an IPv6 host: the kernel does
+// not fragment packets that are tunnelled over IPv6 (ip6_fragment() in net/ipv6/ip6_output.c; no
+// tunnel sets ignore_df), so they would be lost.
 void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
   if (vxlan.remote.family == wire::Family::kIpv4) return;
   constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;
   const int mtu = sys::PathMtu(vxlan.remote);
   if (vxlan.mtu + kHeaders <= mtu) return;
-  throw UsageError(
-      "link " + link + ": with VXLAN over IPv6 its packets of up to " + std::to_string(vxlan.mtu) +
-      " bytes do not fit the network between the machines, " + "whose MTU is " + std::to_string(mtu) +
-      "; give the link mtu: " + std::to_string(mtu - kHeaders) + ", or that network more");
+  throw UsageError("link " + link + ": with VXLAN over IPv6 its packets of up to " +
+                   std::to_string(vxlan.mtu) +
+                   " bytes do not fit the network between the machines, " + "whose MTU is " +
+                   std::to_string(mtu) + "; give the link mtu: " + std::to_string(mtu - kHeaders) +
+                   ", or that network more");
 }
 
 void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& link) {

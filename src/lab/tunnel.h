@@ -1,4 +1,4 @@
-// VXLAN between the hosts of a lab that is divided among several.
+// VXLAN between the hosts of a lab that is divided among several hosts.
 #pragma once
 
 #include <string>

@@ -19,12 +19,15 @@
 namespace viaduct::lab {
 namespace {
 
-// The interval of a flow's copies: several times shorter than the lifetimes that protocols give to
-// routes in use (AODV: 3 s), so that a route that is used does not expire.
+// The interval at which packets of a flow are copied to the simulator: several times shorter than
+// the lifetimes that protocols give to routes in use (AODV: 3 s), so that a route that is used does
+// not expire.
 constexpr Duration kCopyInterval = Duration::Milliseconds(250);
-constexpr uint32_t kLastResort = std::numeric_limits<uint32_t>::max();  // the route's metric
-constexpr uint32_t kUpcallQueue = 10000;  // packets; the simulator may be busy
-// The queue limit of a held neighbour: a millisecond and more at the speed of veth pairs.
+// The metric of the default route to the TUN device, which is a last resort.
+constexpr uint32_t kLastResort = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kUpcallQueue = 10000;  // packets that wait while the simulator is busy
+// The queue limit of a held neighbour, in bytes: the packets of at least a millisecond at the speed
+// of veth pairs.
 constexpr const char* kHeldBytes = "16777216";
 
 void Disconnect(sys::Netlink& netlink, int ifindex, const std::set<wire::Family>& families) {
@@ -36,7 +39,8 @@ void Disconnect(sys::Netlink& netlink, int ifindex, const std::set<wire::Family>
   }
 }
 
-// The device has no address, so that the kernel itself has nothing to send through it.
+// Enables or disables IPv6 on the TUN device. The device has no address, so that the kernel itself
+// has nothing to send through it.
 void SetIpv6(Sysctls& sysctls, const std::string& device, bool is_on) {
   const std::string prefix = "net.ipv6.conf." + device + ".";
   sysctls[prefix + "disable_ipv6"] = is_on ? "0" : "1";
@@ -46,7 +50,8 @@ void SetIpv6(Sysctls& sysctls, const std::string& device, bool is_on) {
   sysctls[prefix + "router_solicitations"] = "0";
 }
 
-// The kernel would take the device for a way to all groups.
+// Removes the device's route to all IPv6 multicast groups: the kernel would send packets for any
+// group through the device.
 void LeaveGroups(sys::Netlink& netlink, int ifindex) {
   auto message = sys::RouteRequest(sys::RouteAction::kDelete,
                                    {.destination = wire::IpPrefix::Parse("ff00::/8"),
@@ -81,7 +86,7 @@ Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fami
   netlink.SetMtu(tun, mtu);
   netlink.SetQueueLength(tun, kUpcallQueue);
   auto programs = bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
-  netlink.SetUp(tun, true);  // no packet without an origin
+  netlink.SetUp(tun, true);  // after the programs are attached, so that every packet has an origin
   netlink.AwaitRunning(name, Duration::Seconds(2));
   if (ipv6) LeaveGroups(netlink, tun);
   for (const int ifindex : ifindexes) Disconnect(netlink, ifindex, families);

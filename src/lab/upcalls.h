@@ -11,10 +11,10 @@
 
 namespace viaduct::lab {
 
-// The TUN device in such a node's namespace.
+// The name of the TUN device in the namespace of a node with upcalls.
 inline constexpr char kUpcallDevice[] = "upcall0";
 
-// A next hop, as known to the simulator.
+// A next hop, as the simulator knows it.
 struct Neighbour {
   std::string interface;  // an interface of the node
   wire::IpAddress address;
@@ -25,20 +25,20 @@ struct Neighbour {
 struct Upcalls {
   UniqueFd device;                 // the TUN device's other end; closing it removes the device
   int ifindex = 0;                 // the TUN device's index
-  std::vector<UniqueFd> programs;  // eBPF; closing them ends the copies
+  std::vector<UniqueFd> programs;  // eBPF programs; closing them ends the copying of packets
 };
 
-// Adds default routes of these families, of the last resort, from the node to a new TUN device, and
-// returns the device's other end (IFF_NO_PI, non-blocking). Each packet is preceded by its origin
-// (plane/bpf/upcall_program.h); of the flows that have a route, copies are sent up. The connected
-// networks' routes are removed, because the protocol finds its neighbours itself and may reach one
-// by a detour; those to link-local addresses stay. Must be called once per node. Throws
-// EnvironmentError if the kernel cannot do it.
+// Adds default routes for `families` with the highest metric (a last resort) from the node to a new
+// TUN device, and returns the device's other end (IFF_NO_PI, non-blocking). Each packet from the
+// device is preceded by its origin (plane/bpf/upcall_program.h); packets of flows that have a route
+// are copied to the device, too. The routes of connected networks are removed, because the protocol
+// finds its neighbours itself and may reach a neighbour by a detour; routes to link-local addresses
+// stay. Must be called once per node. Throws EnvironmentError if the kernel does not support it.
 Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
 
-// HoldNeighbours() keeps packets to these neighbours in the kernel; ReleaseNeighbours() sends them
-// in their order. So the simulator can send the packets that it has kept before the first packet
-// takes a new route.
+// HoldNeighbours() keeps packets to the neighbours in the kernel; ReleaseNeighbours() sends them in
+// their order. Meanwhile the simulator can send the packets that it has kept itself before the
+// first held packet takes a new route.
 void HoldNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
 void ReleaseNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
 

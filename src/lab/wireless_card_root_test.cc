@@ -1,5 +1,5 @@
-// Wi-Fi cards in labs, with a stand-in for the cards: which of them move, when they are refused,
-// and how they come back. Needs root.
+// Tests Wi-Fi cards in labs, with a stand-in for the cards: which cards move, when a card is
+// refused, and how cards return to the host. Needs root.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Card 1 has wlan0, which is up, and mon0; card 2 has wlan1. The machine is a scratch namespace.
+// Card 1 has wlan0, which is up, and mon0; card 2 has wlan1. The host is a scratch namespace.
 class WirelessCardRootTest : public LabRootTest {
  protected:
   void SetUp() override {
@@ -46,7 +46,8 @@ class WirelessCardRootTest : public LabRootTest {
                           {-1, name + "peer", std::nullopt});
   }
 
-  // The node `number` of a line of two gets this interface, by the name that it has in the node.
+  // Gives a node of a line of two nodes the physical interface `physical`, which is called `name`
+  // in the node.
   static void Give(Topology* topology, int number, const std::string& physical,
                    const std::string& name) {
     Interface interface;
@@ -162,7 +163,8 @@ TEST_F(WirelessCardRootTest, ComesBackAfterAKilledRun) {
   ExpectAllBack();
 }
 
-// The state is that after a kill between the kernel's move and the naming.
+// Simulates a process that was killed between the kernel's move of the card and the naming of its
+// interfaces.
 TEST_F(WirelessCardRootTest, AnInterruptedWayInIsUndone) {
   stand_in_.breaks_after_move = true;
   EXPECT_EQ(ErrorOfBuilding<Error>(WithCard("wan")), "interrupted");
@@ -180,7 +182,7 @@ TEST_F(WirelessCardRootTest, AnInterruptedWayBackIsCompleted) {
   ExpectAllBack();
 }
 
-// The kernel gives an interface whose name is taken where it comes to another one.
+// The kernel renames a moved interface if its name is taken in the destination namespace.
 TEST_F(WirelessCardRootTest, AnInterfaceWhoseNameANodeHasKeepsItOnTheHost) {
   host_->Rename(host_->IfIndex("mon0"), "eth1");
   {
@@ -192,7 +194,8 @@ TEST_F(WirelessCardRootTest, AnInterfaceWhoseNameANodeHasKeepsItOnTheHost) {
   EXPECT_EQ(host_->GetLink("eth1").mac, StandInCards::MacOf(1, 1));
 }
 
-// The kernel calls mon0 "wlan0" in the node, before the interfaces of that name come.
+// The name eth1 is taken in the node, so the kernel gives the card's interface eth1 (formerly mon0)
+// the name "wlan0" there, before it moves the card's interface wlan0.
 TEST_F(WirelessCardRootTest, NoInterfaceKeepsANameThatAnotherOfItsCardIsToHave) {
   host_->Rename(host_->IfIndex("mon0"), "eth1");
   Lab lab(WithCard(), Options());
@@ -221,7 +224,7 @@ TEST_F(WirelessCardRootTest, NoInterfaceKeepsANameThatOneOfAnotherCardIsToHave) 
 
 TEST_F(WirelessCardRootTest, StaysRecordedWhileItCannotComeBack) {
   Lab lab(WithCard(), Options());
-  host_->CreateBridge("mon0", 1500);  // the name is another's meanwhile
+  host_->CreateBridge("mon0", 1500);  // another interface of the host has the name meanwhile
   EXPECT_THAT(lab.Remove(), ElementsAre(HasSubstr("physical interface mon0 waits in namespace ")));
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   host_->DeleteLink(host_->IfIndex("mon0"));
@@ -229,7 +232,7 @@ TEST_F(WirelessCardRootTest, StaysRecordedWhileItCannotComeBack) {
   ExpectAllBack();
 }
 
-// A program's own interface on the card goes where the card goes.
+// An interface that a node's program added to the card moves with the card.
 TEST_F(WirelessCardRootTest, AnInterfaceThatANodeAddedComesAlong) {
   {
     Lab lab(WithCard(), Options());

@@ -1,5 +1,5 @@
-// Tests that a live change takes effect, and leaves the other parts of the SPEC alone, for each
-// part.
+// Tests, for each part of the SPEC, that a live change takes effect and does not affect other
+// parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct LiveChange {
   std::string key, base, change;
 };
 
-// At least one for each key; where a value has parameters, one for each of them too.
+// The tested changes: at least one for each key, and one for each parameter of keys whose values
+// have parameters.
 const std::vector<LiveChange> kChanges = {
     {"delay", "delay=1ms", "delay=2ms"},
     {"delay", "delay=1ms", "delay=trace:delays"},
@@ -75,10 +76,11 @@ std::string ReadLiveFile(const std::string& name) {
 constexpr int kLivePackets = 400;
 constexpr auto kLiveGap = Duration::Microseconds(500);
 
-// A path is a link's user from its start or never (shared_link_test.cc).
+// The key that cannot be changed: a path uses a shared link from its start or never
+// (shared_link_test.cc).
 const char* const kFixed = "link";
 
-// ECN-capable packets, half a millisecond apart, with the change after half of them.
+// Sends ECN-capable packets, half a millisecond apart, and makes the change after half of them.
 Outcome RunChange(const std::string& base, const std::string& change) {
   PipelineOptions options;
   options.read_file = ReadLiveFile;
@@ -99,7 +101,7 @@ Outcome RunChange(const std::string& base, const std::string& change) {
   return bench.Finish(Polling::kExact);
 }
 
-// Whether the packets differ: numbers, instants, marks or bytes.
+// Returns whether the packets of two outcomes differ: numbers, instants, marks or bytes.
 bool Differ(const Outcome& a, const Outcome& b) {
   const auto due = [](const Outcome& outcome) {
     std::vector<std::pair<uint64_t, Instant>> all;
@@ -125,19 +127,19 @@ TEST(LiveChangeTest, EveryKeyOfTheTableTakesEffect) {
   }
 }
 
-// After a key is removed again, the pipeline behaves as before it was set.
+// After a key is removed again, the pipeline behaves as before the key was set.
 TEST(LiveChangeTest, EveryKeyCanBeTakenAway) {
   for (const auto& [key, base, change] : kChanges) {
     SCOPED_TRACE(base + ", then " + change);
     const Spec changed = ChangeSpec(ParseSpec(base), change);
-    if (key == "rate" || key == "delay") continue;  // other keys need them
+    if (key == "rate" || key == "delay") continue;  // other keys need rate and delay
     const Spec without = ChangeSpec(changed, key + "=none" + (key == "jitter" ? " dist=none" : ""));
     EXPECT_EQ(FormatSpec(without).find(key + "="), std::string::npos);
     EXPECT_NE(without, changed);
   }
 }
 
-// The stages that a change does not touch keep their state and their random numbers.
+// The stages that a change does not affect keep their state and their random numbers.
 TEST(LiveChangeTest, OtherStagesGoOnAsTheyWere) {
   const std::string base = "loss=gemodel:p=10%,r=30% dup=20%:corr=50% ber=1e-3 delay=1ms";
   const auto drawn = [&](const std::string& change) {

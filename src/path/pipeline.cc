@@ -34,7 +34,8 @@ Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
   Change(spec, Instant());
 }
 
-// The first SPEC decides whether a link is shared.
+// Joins the shared link of the SPEC, if any. The first SPEC decides whether the pipeline uses a
+// shared link; a change of this is an error.
 void Pipeline::JoinLink(const Spec& spec) {
   if (joined_) {
     if (spec.link.shared == spec_.link.shared) return;
@@ -172,7 +173,8 @@ void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
   Meet(packet, cause, now);
 }
 
-// The NAT is at the near end of the direction that leaves through it.
+// Translates a packet that leaves through the NAT, if any. The NAT is at the near end of the
+// direction that leaves through it.
 bool Pipeline::LeaveNat(const Packet& packet, Instant now) {
   return !options_.nat->IsOutward(options_.direction) || Translate(packet, now);
 }
@@ -204,8 +206,8 @@ void Pipeline::FlipBits(Packet& packet, bool errors, bool corruption) {
   packet.corrupted = true;
 }
 
-// The original is pushed first. If there is no memory for the copy, the copy counts as created and
-// lost.
+// Pushes the original, then a copy. If there is no memory for the copy, the copy counts as created
+// and lost.
 void Pipeline::Duplicate(const Packet& packet, Instant now) {
   const auto clone = store_.Clone(packet.frame);
   Packet copy = packet;
@@ -234,7 +236,8 @@ void Pipeline::Delay(const Packet& packet, Instant now) {
   if (delay_.Push(packet, now, *this)) ++counters_.reordered;
 }
 
-// Passes one packet that has left the link by `now` to the delay stage.
+// Passes the next packet that has left the link by `now` to the delay stage; returns false if there
+// is no such packet.
 bool Pipeline::TransmitOne(Instant now) {
   const auto sent = bottleneck_->Pop(now, *this);
   if (!sent) return false;
@@ -243,8 +246,8 @@ bool Pipeline::TransmitOne(Instant now) {
   return true;
 }
 
-// Receives packets of this pipeline that leave a shared link, during a call of any user. Packets
-// that were due at the far end before are reported before.
+// Receives a packet of this pipeline that leaves a shared link, during a call of any user of the
+// link. Packets that were due at the far end earlier are reported to the observer first.
 void Pipeline::Left(const Packet& packet) {
   --shared_packets_;
   shared_bytes_ -= packet.bytes;
@@ -272,8 +275,8 @@ void Pipeline::Transmit(Instant now) {
   }
 }
 
-// Performs what happens at NextArrival(): the packet that has been delayed waits for its slot, or
-// arrives at the far end, and is returned if it is delivered.
+// Performs the event at NextArrival(): the delayed packet begins to wait for its slot, or arrives
+// at the far end, and is returned if it is delivered.
 std::optional<Packet> Pipeline::Arrive() {
   const bool from_slot = slots_.Next() <= delay_.Next();
   const Packet packet = from_slot ? slots_.PopFirst() : delay_.PopFirst();
@@ -298,7 +301,7 @@ Instant Pipeline::NextTransmission() const {
   return bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
 }
 
-// Performs the arrivals before `at`, if an observer wants to see them in their order.
+// Performs the arrivals before `at`, if an observer needs to see the arrivals in the order of time.
 void Pipeline::SettleArrivals(Instant at) {
   if (observer_ == nullptr) return;
   while (NextArrival() < at) {
@@ -342,11 +345,12 @@ size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
 }
 
 Instant Pipeline::NextEvent() const {
-  if (!settled_.Empty()) return Instant();  // at once
-  // Another pipeline's packet may be due sooner than one of this pipeline.
+  if (!settled_.Empty()) return Instant();  // packets can be popped at once
+  // A packet of another pipeline of the shared link may be due earlier than the packets of this
+  // pipeline.
   if (shared_ != nullptr) return std::min(NextArrival(), shared_->NextEventOf(user_));
   const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
-  // A packet that leaves the link then cannot be due before the shortest delay has passed.
+  // A packet that leaves the link at `sent` cannot be due before the shortest delay has passed.
   const Instant due = sent == Instant::Never() ? sent : sent + delay_.Shortest();
   return std::min(NextArrival(), due);
 }

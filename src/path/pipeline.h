@@ -1,7 +1,7 @@
 // One direction of an emulated path: NAT, loss, bit errors, duplication, rate and queue, delay,
-// reorder, slots, each optional, in this order. It does no I/O, reads no clock and is seeded: the
-// same packets at the same instants meet the same fates under the wall clock, ns-3's clock and a
-// test's.
+// reorder, slots, each optional, in this order. A pipeline does no I/O, reads no clock and is
+// seeded: the same packets at the same instants have the same fates under the wall clock, ns-3's
+// clock and a test's clock.
 #pragma once
 
 #include <memory>
@@ -24,22 +24,24 @@ namespace viaduct::path {
 
 // A packet that has reached the far end.
 struct Departure {
-  FrameHandle frame = 0;  // owned by the caller from here on
+  FrameHandle frame = 0;  // owned by the caller from now on
   uint32_t bytes = 0;
   uint64_t number = 0;
-  Instant due;  // the exact instant by the model; the caller is late by now - due
+  Instant due;  // exact instant by the model; the caller is late by now - due
 };
 
 class Pipeline final : private DropSink, private SharedLink::User {
  public:
-  // The store must outlive the pipeline. Throws UsageError where the SPEC's files are wrong.
+  // `store` must outlive the pipeline. Throws UsageError if the files that the SPEC names are
+  // wrong.
   Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // The path begins to exist, which is time 0 of its traces; without this call it does so with the
-  // first packet. What a later Change() brings begins with the change, but losses over time (loss
-  // model fading) go on from the path's start, so that both directions have the same.
+  // Sets the instant at which the path begins to exist, time 0 of its traces; without this call,
+  // the path begins with the first packet. Stages that a later Change() adds begin with the change,
+  // but losses over time (loss model fading) count from the path's start, so that both directions
+  // have the same losses.
   void Begin(Instant now);
   // Takes the frame at its arrival instant. `now` must not decrease between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
@@ -47,30 +49,32 @@ class Pipeline final : private DropSink, private SharedLink::User {
   // Counts (and reports to the observer) a packet that arrived but has no frame, because there was
   // no memory for it: its fate is `cause`, and it passes no stage.
   void Refuse(uint32_t bytes, Fate cause, Instant now);
-  // The instant at which Pop has something to do next; Never when nothing waits.
+  // Returns the instant at which Pop has something to do next; Never when no packet waits.
   Instant NextEvent() const;
-  // Moves what is due at `now` to `out`, earliest first; returns how many. Call again when full.
+  // Moves the packets that are due at `now` to `out`, earliest first; returns their number. Must be
+  // called again when `out` is full.
   size_t Pop(Instant now, std::span<Departure> out);
-  // Whether the next packet waits for a Fifo's disk: call Pop again when the disk has answered.
+  // Returns whether the next packet waits for a Fifo's disk: Pop must be called again when the disk
+  // has answered.
   bool Stalled() const {
     return delay_.Stalled() || (bottleneck_ && bottleneck_->Stalled()) ||
            (shared_ != nullptr && shared_->Stalled());
   }
 
-  // From `now` on the path has this SPEC. Packets in flight keep their delivery instants; packets
+  // Changes the path's SPEC from `now` on. Packets in flight keep their delivery instants; packets
   // that wait in the queue leave at the new rate. Throws UsageError and changes nothing if the
-  // SPEC's files are wrong.
+  // files that the SPEC names are wrong.
   void Change(const Spec& spec, Instant now);
 
   const Spec& spec() const { return spec_; }
   const Counters& counters() const { return counters_; }
-  uint64_t waiting() const;  // packets inside
+  uint64_t waiting() const;  // number of packets in the pipeline
   uint64_t waiting_bytes() const;
   void SetObserver(FateObserver* observer) { observer_ = observer; }  // not owned; nullptr: none
 
  private:
-  // The stages built from a SPEC that read files or whose construction can fail. Only stages whose
-  // part of the SPEC differs from spec_'s are built; the others continue unchanged.
+  // The stages of a SPEC that read files or whose construction can fail. Only stages whose part of
+  // the SPEC differs from spec_ are built; the other stages continue unchanged.
   struct Parts {
     std::optional<LossModel> loss;
     std::optional<DelayModel> delay;
@@ -106,7 +110,7 @@ class Pipeline final : private DropSink, private SharedLink::User {
   void SettleArrivals(Instant at);
   void Settle(Instant now);
 
-  Spec spec_;  // that the present stages were built from
+  Spec spec_;  // SPEC from which the present stages were built
   FrameStore& store_;
   PipelineOptions options_;
   Counters counters_;
@@ -118,14 +122,14 @@ class Pipeline final : private DropSink, private SharedLink::User {
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
   SharedLink* shared_ = nullptr;                    // instead of bottleneck_
-  uint32_t user_ = 0;                               // this pipeline's number there
-  uint64_t shared_packets_ = 0, shared_bytes_ = 0;  // this pipeline's that are there
-  bool joined_ = false;                             // shared_ is final
+  uint32_t user_ = 0;                               // number of this pipeline as a user of shared_
+  uint64_t shared_packets_ = 0, shared_bytes_ = 0;  // packets of this pipeline in shared_
+  bool joined_ = false;                             // a SPEC was set, so shared_ is final
   Instant begun_ = Instant::Never();
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;
   SlotStage slots_;
-  MemoryFifo settled_;  // delivered, not yet fetched by Pop()
+  MemoryFifo settled_;  // packets delivered, but not yet fetched by Pop()
 };
 
 }  // namespace viaduct::path

@@ -57,7 +57,7 @@ std::string RandomSpec(RandomStream& random) {
   return spec;
 }
 
-// Bursts and pauses; some packets at one instant.
+// Returns random arrivals: bursts, pauses, and packets that arrive at one instant.
 std::vector<Arrival> RandomArrivals(RandomStream& random) {
   std::vector<Arrival> arrivals;
   Instant at;
@@ -70,7 +70,7 @@ std::vector<Arrival> RandomArrivals(RandomStream& random) {
 }
 
 struct Change {
-  size_t before;  // the arrival
+  size_t before;  // index of the arrival before which the SPEC changes
   std::string spec;
 };
 
@@ -132,16 +132,17 @@ bool Same(const Outcome& a, const Outcome& b) {
          a.frames == b.frames && Same(a.counters, b.counters) && a.fates == b.fates;
 }
 
-// AddressSanitizer makes each case about five times as long.
+// AddressSanitizer makes each case take about five times as long.
 #ifdef __SANITIZE_ADDRESS__
 constexpr uint64_t kSeeds = 80;
 #else
 constexpr uint64_t kSeeds = 400;
 #endif
 
-class PipelineProperty : public testing::TestWithParam<bool> {};  // changing
+// The parameter of the tests: whether the SPEC changes while packets are sent.
+class PipelineProperty : public testing::TestWithParam<bool> {};
 
-// Each packet that arrived or was created has one fate, and each delivered one has left.
+// Each packet that arrived or was created has one fate, and each delivered packet has left.
 TEST_P(PipelineProperty, NoPacketIsCreatedOrLostOutsideACountedCause) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Case c = RandomCase(seed, GetParam());

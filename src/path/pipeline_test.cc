@@ -60,7 +60,7 @@ TEST(PipelineTest, NothingIsDueBeforeItsInstant) {
 }
 
 TEST(PipelineTest, RateComesBeforeDelay) {
-  // 1000 bytes at 8 Mbit/s take 1 ms.
+  // A packet of 1000 bytes takes 1 ms at 8 Mbit/s.
   const Outcome outcome =
       Bench("rate=8Mbit delay=10ms").Run(Steady(3, Duration::Nanoseconds(1), 1000));
   ASSERT_EQ(outcome.departures.size(), 3U);
@@ -77,7 +77,7 @@ TEST(PipelineTest, ListedPacketsAreLost) {
   EXPECT_EQ(outcome.counters.of(Fate::kDelivered), 3U);
 }
 
-// The states are counted from the path's start, even after a change of one direction.
+// The states are counted from the path's start, even after a change of one direction's SPEC.
 TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
   std::vector<std::vector<uint64_t>> lost(2);
   for (size_t direction = 0; direction < 2; ++direction) {
@@ -116,7 +116,7 @@ TEST(PipelineTest, ACycleOfLossBeginsWithThePathOrTheChange) {
     for (uint64_t number = 1; number <= 37; ++number) {
       if (std::find(passed.begin(), passed.end(), number) == passed.end()) lost.push_back(number);
     }
-    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // number 1 arrives at 4 ms
+    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // packet 1 arrives at 4 ms
     EXPECT_EQ(lost, (std::vector<uint64_t>{first, first + 1, first + 2, first + 3, first + 4}));
   }
 }
@@ -127,7 +127,7 @@ TEST(PipelineTest, LosesWhatItShould) {
   EXPECT_EQ(outcome.counters.of(Fate::kLost) + outcome.departures.size(), 10000U);
 }
 
-// A store that records what is done to frames, and may be out of memory.
+// A frame store that records the calls of CompleteChecksum(), and can simulate exhausted memory.
 class WatchedFrames : public test::Frames {
  public:
   std::optional<FrameHandle> Clone(FrameHandle frame) override {
@@ -135,7 +135,8 @@ class WatchedFrames : public test::Frames {
   }
   void CompleteChecksum(FrameHandle frame) override {
     completed.push_back(frame);
-    // Writes to the place of a checksum: a bit flipped there before the call would be undone.
+    // The call writes a byte, as if it were the checksum: a bit flipped there before the call would
+    // be undone.
     Bytes(frame)[20] = std::byte{0};
   }
   bool full = false;
@@ -148,7 +149,7 @@ TEST(PipelineTest, AChecksumIsCompletedBeforeBitsAreFlipped) {
   const FrameHandle frame = frames.Add(std::vector<std::byte>(30, std::byte{0xff}));
   pipeline.Push(frame, 30, At(1));
   EXPECT_EQ(frames.completed, std::vector<FrameHandle>{frame});
-  EXPECT_EQ(frames.Bytes(frame)[13], std::byte{0xff});  // the Ethernet header
+  EXPECT_EQ(frames.Bytes(frame)[13], std::byte{0xff});  // last byte of the Ethernet header
   EXPECT_EQ(frames.Bytes(frame)[14], std::byte{0});
   EXPECT_EQ(frames.Bytes(frame)[20], std::byte{0xff});
   EXPECT_EQ(pipeline.counters().corrupted, 1U);
@@ -173,7 +174,7 @@ TEST(PipelineTest, CorruptsAsManyFramesAsItShould) {
   EXPECT_EQ(outcome.departures.size(), size_t{n});
 }
 
-// The frame uses the link and the delay; the receiver drops it, and its copy too.
+// A damaged frame uses the link and the delay; the receiver drops the frame, and its copy too.
 TEST(PipelineTest, TheFrameCheckDropsDamagedFramesAtTheFarEnd) {
   Bench bench("corrupt=30% dup=50% rate=8Mbit delay=10ms fcs=drop");
   bench.Observe();
@@ -229,7 +230,7 @@ TEST(PipelineTest, WhatFoundNoMemoryArrivedAndIsCounted) {
   bench.Observe();
   bench.Push(60, At(1));
   bench.pipeline().Refuse(1000, Fate::kDiskBehind, At(2));
-  bench.Push(60, At(3));  // number 3
+  bench.Push(60, At(3));  // the third packet
   const Outcome outcome = bench.Finish(Polling::kExact);
   EXPECT_EQ(outcome.counters.arrived, 3U);
   EXPECT_EQ(outcome.counters.arrived_bytes, 1120U);
@@ -254,7 +255,8 @@ TEST(PipelineTest, ALineWithoutRoomIsACauseOfLoss) {
   }
 }
 
-// 60 bytes and 24 of overhead at 8 Mbit/s: 84 us each; what waits is sent within 20 ms.
+// A packet of 60 bytes and 24 bytes of overhead takes 84 us at 8 Mbit/s; the queue holds the
+// packets that are sent within 20 ms.
 TEST(PipelineTest, ALimitInTimeCountsTheOverhead) {
   const Outcome outcome =
       Bench("rate=8Mbit queue=20ms overhead=24B").Run(Steady(1000, Duration::Nanoseconds(1), 60));
@@ -262,7 +264,7 @@ TEST(PipelineTest, ALimitInTimeCountsTheOverhead) {
   EXPECT_LE(outcome.departures.back().due, AtMs(20) + Duration::Microseconds(85));
 }
 
-// 60 bytes are two cells, 106 us at 8 Mbit/s.
+// A packet of 60 bytes takes two ATM cells, 106 us at 8 Mbit/s.
 TEST(PipelineTest, ALimitInTimeCountsCells) {
   const Outcome outcome = Bench("rate=8Mbit queue=10600us overhead=0:atm")
                               .Run(Steady(1000, Duration::Nanoseconds(1), 60));
@@ -284,7 +286,8 @@ TEST(PipelineTest, ALinkThatHasNotBegunToSendHasTheBufferOfItsFirstRate) {
   options.read_file = [](const std::string&) { return "0 0\n1 8Mbit\n"; };
   const Outcome outcome =
       Bench("rate=trace:file queue=20ms", 1, options).Run(Steady(1000, Duration::Microseconds(1)));
-  EXPECT_EQ(outcome.departures.size(), 201U);  // one on the link, and 20 ms of 100 us each
+  // The departures are one packet on the link, and 20 ms of packets of 100 us each.
+  EXPECT_EQ(outcome.departures.size(), 201U);
 }
 
 TEST(PipelineTest, TracesBeginWithThePath) {
@@ -304,7 +307,7 @@ TEST(PipelineTest, TracesBeginWithThePath) {
   }
 }
 
-// MAXPACKET is the link's: CoDel leaves a queue of one jumbo frame alone.
+// The link determines MAXPACKET: CoDel drops nothing from a queue of one jumbo frame.
 TEST(PipelineTest, TheLongestPacketIsTheLinks) {
   for (const uint32_t longest : {1514U, 9014U}) {
     PipelineOptions options;
@@ -333,7 +336,8 @@ TEST(PipelineTest, WaitsForALineOnDisk) {
   bench.Pop(AtMs(3));
   const Outcome outcome = bench.Take();
   ASSERT_EQ(outcome.departures.size(), 1U);
-  EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));  // the ideal instant
+  // The packet is due at the instant that the model determines.
+  EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));
   EXPECT_FALSE(bench.pipeline().Stalled());
 }
 
@@ -361,12 +365,12 @@ TEST(PipelineTest, AShorterDelayOvertakesUnlessOrderIsKept) {
 }
 
 TEST(PipelineTest, WhatWaitsLeavesAtTheNewRate) {
-  Bench bench("rate=8Mbit");  // 1000 bytes: 1 ms
+  Bench bench("rate=8Mbit");  // a packet of 1000 bytes takes 1 ms
   for (int i = 0; i < 4; ++i) bench.Push(1000, AtMs(0));
   bench.pipeline().Change(ParseSpec("rate=80Mbit"), At(500000));
   const Outcome outcome = bench.Finish(Polling::kExact);
   ASSERT_EQ(outcome.departures.size(), 4U);
-  EXPECT_EQ(outcome.departures[0].due, AtMs(1));  // being sent: keeps its end
+  EXPECT_EQ(outcome.departures[0].due, AtMs(1));  // the packet being sent keeps its end
   EXPECT_EQ(outcome.departures[1].due, At(1100000));
   EXPECT_EQ(outcome.departures[3].due, At(1300000));
 }
@@ -380,16 +384,18 @@ TEST(PipelineTest, WithoutARateTheQueueDrainsAtOnce) {
   bench.Push(1000, AtMs(3));
   const Outcome outcome = bench.Finish(Polling::kExact);
   EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(outcome.departures[3].due, AtMs(6));  // with the one that was being sent
+  EXPECT_EQ(outcome.departures[3].due, AtMs(6));  // together with the packet that was being sent
   EXPECT_EQ(outcome.departures[4].due, AtMs(7));
   EXPECT_EQ(outcome.departures[5].due, AtMs(9));
 }
 
-// A link that replaces one in the middle of a packet has not been sending until then.
+// A link that replaces another link during a transmission has not sent before the end of the
+// transmission.
 TEST(PipelineTest, ALinkThatReplacesABusyOneStartsWhenThatIsFree) {
   PipelineOptions options;
-  options.read_file = [](const std::string&) { return "1\n"; };  // 1500 bytes each millisecond
-  Bench bench("rate=800kbit", 1, options);                       // 1000 bytes: 10 ms
+  // The trace allows a packet of 1500 bytes each millisecond.
+  options.read_file = [](const std::string&) { return "1\n"; };
+  Bench bench("rate=800kbit", 1, options);  // a packet of 1000 bytes takes 10 ms
   bench.Push(1000, AtMs(0));
   bench.Push(1000, AtMs(0));
   bench.pipeline().Change(ParseSpec("rate=mahimahi:t"), AtMs(1));
@@ -421,7 +427,7 @@ TEST(PipelineTest, ARefusedChangeChangesNothing) {
 }
 
 TEST(PipelineTest, AChangeLeavesTheOtherStagesAsTheyAre) {
-  // A periodic loss that began anew, or random numbers drawn anew, would show.
+  // A periodic loss that restarted, or random numbers drawn again, would change the result.
   const auto lost = [](bool change) {
     Bench bench("loss=gemodel:p=5%,r=20% delay=1ms");
     for (int i = 1; i <= 2000; ++i) {

@@ -1,4 +1,5 @@
-// A rate trace that is accepted gives a link on which packets leave in order.
+// Fuzz test of rate traces: a trace that is accepted must give a link on which packets leave in
+// order.
 #include <string_view>
 
 #include "base/error.h"
@@ -19,7 +20,8 @@ void Drive(viaduct::path::RateServer& link) {
     if (link.RateAt(start) < 0) __builtin_trap();
     const Instant finish = link.Send(start, static_cast<uint32_t>(60 + 97 * i));
     if (finish < start) __builtin_trap();
-    if (finish.nanoseconds() > INT64_MAX / 4) return;  // stopped for good, or for centuries
+    // The link has stopped permanently, or for centuries.
+    if (finish.nanoseconds() > INT64_MAX / 4) return;
     now = finish + Duration::Nanoseconds(i % 3 == 2 ? 12345678 : 0);
   }
 }

@@ -1,5 +1,5 @@
-// Utilities for tests of pipelines: a bench drives a pipeline through a schedule of arrivals and
-// keeps the departures.
+// Utilities for tests of pipelines: a bench pushes a schedule of arrivals to a pipeline and keeps
+// the departures.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Arrival {
   uint32_t bytes = 100;
 };
 
-// `count` packets, `gap` apart, the first at `gap`.
+// Returns the arrivals of `count` packets, `gap` apart, the first at `gap`.
 inline std::vector<Arrival> Steady(int count, Duration gap, uint32_t bytes = 100) {
   std::vector<Arrival> arrivals;
   for (int i = 1; i <= count; ++i) arrivals.push_back({Instant() + gap * i, bytes});
@@ -40,10 +40,10 @@ class Fates : public FateObserver {
   std::vector<Met> all;
 };
 
-// The instants at which Pop is called, in addition to the end.
+// The instants at which Pop is called, in addition to the call at the end of the test.
 enum class Polling {
-  kExact,  // at every instant that NextEvent names
-  kLate,   // never: all at once, long after
+  kExact,  // at every instant that NextEvent() returns
+  kLate,   // no calls until the end, long after the last arrival
   kRandom  // at random instants
 };
 
@@ -66,20 +66,20 @@ class Bench {
   Frames& frames() { return frames_; }
   void Observe() { pipeline_.SetObserver(&fates_); }
 
-  // The frame's bytes: its number, repeated.
+  // Pushes a frame whose bytes all have the value of its number.
   void Push(uint32_t bytes, Instant now) {
     ++pushed_;
     std::vector<std::byte> frame(bytes, static_cast<std::byte>(pushed_));
     pipeline_.Push(frames_.Add(std::move(frame)), bytes, now);
   }
   void Pop(Instant now) {
-    Departure out[3];  // small, so that Pop is called again
+    Departure out[3];  // a small buffer, so that Pop is called again
     for (size_t n = 3; n == 3;) {
       n = pipeline_.Pop(now, out);
       for (size_t i = 0; i < n; ++i) Keep(out[i]);
     }
   }
-  // Pops at the exact instants until `end`.
+  // Calls Pop at the exact instants of all events until `end`.
   void RunUntil(Instant end) {
     while (pipeline_.NextEvent() <= end) Pop(std::max(now_, pipeline_.NextEvent()));
     now_ = end;
@@ -89,7 +89,7 @@ class Bench {
     if (polling == Polling::kExact) RunUntil(until);
     if (polling == Polling::kRandom) PopAtRandom(until);
   }
-  // Pops until no packet is left.
+  // Calls Pop until no packet is left.
   Outcome Finish(Polling polling) {
     const Instant end = now_ + Duration::Seconds(100000);
     if (polling == Polling::kExact) RunUntil(end);

@@ -1,5 +1,6 @@
-// Statistics for tests of random models. Each check is made at kConfidence: with the right model
-// it fails for one seed in a million. The seeds are fixed, so a test that passes keeps passing.
+// Statistics for tests of random models. Each check is made at kConfidence: with a correct model, a
+// check fails for one seed in a million. The seeds are fixed, so a test that passes continues to
+// pass.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,15 @@
 namespace viaduct::path::test {
 
 inline constexpr double kConfidence = 1 - 1e-6;
-inline constexpr double kSigmas = 4.892;  // two-sided, at kConfidence
+inline constexpr double kSigmas = 4.892;  // for a two-sided check at kConfidence
 
-// Returns the maximum deviation of a count of `n` independent trials from n * probability.
+// Returns the maximum deviation from n * probability, at kConfidence, of a count of `n` independent
+// trials.
 inline double BinomialBound(double n, double probability) {
   return kSigmas * std::sqrt(n * probability * (1 - probability)) + 1;
 }
 
-// The largest distance between the samples' distribution and `cdf` (Kolmogorov-Smirnov).
+// Returns the maximum distance between the samples' distribution and `cdf` (Kolmogorov-Smirnov).
 inline double KsDistance(std::vector<double> samples, const std::function<double(double)>& cdf) {
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<double>(samples.size());
@@ -32,19 +34,20 @@ inline double KsDistance(std::vector<double> samples, const std::function<double
   return distance;
 }
 
-// The bound of KsDistance at kConfidence, from the first term of Kolmogorov's distribution.
+// Returns the maximum KsDistance() at kConfidence, from the first term of Kolmogorov's
+// distribution.
 inline double KsBound(size_t n) {
   return std::sqrt(-std::log((1 - kConfidence) / 2) / (2 * static_cast<double>(n)));
 }
 
-// Pearson's chi-squared statistic; bins with fewer than 10 expected samples are joined with the
-// next.
+// Pearson's chi-squared statistic; a bin with fewer than 10 expected samples is joined with the
+// next bin.
 struct ChiSquare {
   double value = 0;
   int degrees = -1;
-  // Wilson and Hilferty's approximation of the quantile (1931).
+  // Returns the quantile at kConfidence, by Wilson and Hilferty's approximation (1931).
   double Bound() const {
-    const double z = 4.753;  // one-sided, at kConfidence
+    const double z = 4.753;  // for a one-sided check at kConfidence
     const double k = degrees;
     return k * std::pow(1 - 2 / (9 * k) + z * std::sqrt(2 / (9 * k)), 3);
   }
@@ -65,8 +68,8 @@ inline ChiSquare CompareBins(const std::vector<uint64_t>& counts,
   return result;
 }
 
-// The lengths of the runs of `value`: result[i] counts runs of length i + 1, the last bin all
-// longer ones. The first and the last run are left out because they may be truncated.
+// Returns the lengths of the runs of `value`: result[i] counts runs of length i + 1, the last bin
+// also all longer runs. The first and the last run are left out because they may be truncated.
 inline std::vector<uint64_t> RunLengths(const std::vector<bool>& sequence, bool value,
                                         size_t bins) {
   std::vector<uint64_t> lengths(bins);
@@ -81,7 +84,7 @@ inline std::vector<uint64_t> RunLengths(const std::vector<bool>& sequence, bool 
   return lengths;
 }
 
-// The probabilities of RunLengths' bins when a run continues with probability `stay`.
+// Returns the probabilities of RunLengths()' bins when a run continues with probability `stay`.
 inline std::vector<double> GeometricBins(double stay, size_t bins) {
   std::vector<double> probabilities(bins);
   for (size_t i = 0; i + 1 < bins; ++i) {
@@ -91,7 +94,7 @@ inline std::vector<double> GeometricBins(double stay, size_t bins) {
   return probabilities;
 }
 
-// The autocorrelation of a sequence at this lag.
+// Returns the autocorrelation of a sequence at this lag.
 inline double Autocorrelation(const std::vector<double>& samples, size_t lag) {
   const auto n = static_cast<double>(samples.size());
   const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;

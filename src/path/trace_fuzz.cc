@@ -1,4 +1,5 @@
-// Tables and traces are either accepted and usable, or refused with a message.
+// Fuzz test of delay tables and traces: each is either accepted and usable, or refused with a
+// message.
 #include <cmath>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Tries SPECs and changes of them before anything runs.
+// Checks SPECs and changes of SPECs before anything runs.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,24 @@
 
 namespace viaduct::path {
 
-// Pipelines that carry no packets. Together they refuse what those of an engine, or of a
-// simulation, would.
+// Pipelines that carry no packets. They refuse the same SPECs as the pipelines of an engine or of a
+// simulation.
 class Trial {
  public:
   explicit Trial(FileReader read_file);
   ~Trial();
-  // A pipeline's place in its pair; of a link of many nodes there is no NAT.
+  // A pipeline's position in its pair; the pair of a link of many nodes has no NAT.
   struct Place {
     std::shared_ptr<Nat> nat;
     Direction direction = Direction::kUp;
     bool is_class = false;
   };
-  // Adds a pipeline with this SPEC and returns its number: 0, 1, 2... Throws UsageError.
+  // Adds a pipeline with this SPEC and returns the pipeline's number: 0, 1, 2... Throws UsageError
+  // if the SPEC is refused.
   size_t Add(const Spec& spec, Place place);
   // Throws UsageError if a link that pipelines share has no rate.
   void CheckLinks() const { links_.Check(); }
-  // Throws UsageError, and changes nothing, where the pipeline cannot be given this SPEC now.
+  // Throws UsageError, and changes nothing, if the pipeline cannot change to this SPEC now.
   void Change(size_t pipeline, const Spec& spec);
 
  private:

@@ -39,7 +39,7 @@ TEST(TrialTest, RefusesWhatPipelinesThatShareALinkWouldRefuse) {
   EXPECT_EQ(RefusalOf([&] { trial.CheckLinks(); }), "");
   EXPECT_THAT(RefusalOf([&] { trial.Change(one, ParseSpec("link=air rate=2Mbit")); }),
               HasSubstr("another SPEC gives its rate"));
-  // The definition moves from one to the other.
+  // The definition of the shared link moves from one pipeline to the other.
   trial.Change(two, ParseSpec("link=air"));
   EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: it has no rate"));
   trial.Change(one, ParseSpec("link=air rate=2Mbit"));

@@ -1,4 +1,4 @@
-// The record of the frames sent by a packet socket that are still with the kernel.
+// The log of the frames that a packet socket has sent and that are still with the kernel.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,29 @@
 
 namespace viaduct::io {
 
-// The kernel reports the send memory that a socket uses (SIOCOUTQ: sk_wmem_alloc). For a packet
-// socket that is the sum of the buffers (skb->truesize) of its frames that are with a queueing
-// discipline or a driver: each frame counts from packet_alloc_skb() (net/packet/af_packet.c) until
-// it is freed or its receiver on this machine takes it (sock_wfree(), net/core/sock.c). This class
-// keeps the frames sent, in order, with the memory of each, and removes the oldest ones until the
-// sum is the value that the kernel reports: that is exact if frames leave in the order in which
-// they were sent. If a socket uses no memory, nothing is in flight, whatever was assumed of the
-// buffers.
+// Computes the bytes in flight of a packet socket from the send memory that the kernel reports for
+// the socket (SIOCOUTQ: sk_wmem_alloc). For a packet socket this memory is the sum of the buffers
+// (skb->truesize) of its frames that are with a queueing discipline or a driver: each frame counts
+// from packet_alloc_skb() (net/packet/af_packet.c) until it is freed or its receiver on this
+// machine takes it (sock_wfree(), net/core/sock.c). This class keeps the frames sent, in order,
+// with the memory of each, and removes the oldest frames until the sum of their memory is the value
+// that the kernel reports. The result is exact if frames leave in the order in which they were
+// sent. If a socket uses no memory, nothing is in flight, whatever the assumed sizes of buffers.
 //
-// Used by one thread; allocates only at the start.
+// Used by one thread; allocates only in the constructor.
 class FlightLog {
  public:
-  // The way the socket gets its frames: from sendmsg(), or from a ring (PACKET_TX_RING).
+  // The source of the socket's frames: sendmsg() calls, or a ring (PACKET_TX_RING).
   enum class Source { kCalls, kRing };
 
-  // `send_buffer`: SO_SNDBUF, bytes. It limits the number of frames in flight.
+  // `send_buffer`: SO_SNDBUF in bytes, which limits the number of frames in flight.
   explicit FlightLog(size_t send_buffer, Source source = Source::kCalls)
       : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)), source_(source) {}
 
-  // No frame needs less memory.
+  // The minimum memory of a frame, in bytes.
   static constexpr size_t kSmallest = 512;
 
-  // Adds a frame that was sent. `bytes`: its length, from the destination address on.
+  // Adds a frame that was sent. `bytes`: the frame's length, from the destination MAC address on.
   void Add(size_t bytes) {
     if (count_ == frames_.size()) TakeOff();
     Frame& frame = frames_[(first_ + count_++) & (frames_.size() - 1)];
@@ -55,8 +55,10 @@ class FlightLog {
     uint32_t bytes, memory;
   };
 
-  static constexpr size_t kSlack = 64;  // the last burst may exceed the buffer
-  static constexpr size_t kStep = 64;   // buffers have one size for all lengths between multiples
+  static constexpr size_t kSlack = 64;  // additional frames: the last burst may exceed the buffer
+  // The step of the sizes of buffers: all lengths up to the next multiple of it have buffers of one
+  // size.
+  static constexpr size_t kStep = 64;
   static constexpr size_t kSteps = 65536 / kStep + 8;
   static constexpr uint32_t kNotAlone = 2;
 
@@ -68,7 +70,8 @@ class FlightLog {
     --count_;
   }
 
-  // Learns the memory of the only frame that was sent since none was in flight.
+  // Learns the memory of a frame from the reported value, which is possible if the frame is the
+  // only one that was sent since no frame was in flight.
   void Learn(size_t memory) {
     Frame& frame = frames_[first_];
     frame.memory = static_cast<uint32_t>(memory);
@@ -92,10 +95,10 @@ class FlightLog {
     return learned != 0 ? learned : Assumed(bytes);
   }
 
-  // The memory that packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) use on 64-bit
-  // machines, for interfaces that need no more headroom than Ethernet's: LL_RESERVED_SPACE() of 16
-  // bytes, skb_shared_info of 320, sk_buff of 256 with its alignment. Frames of a page and more are
-  // in pages, except for their link-layer header.
+  // Returns the memory that packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) use for a
+  // frame on 64-bit machines, for interfaces that need no more headroom than Ethernet's: 16 bytes
+  // for LL_RESERVED_SPACE(), 320 for skb_shared_info, 256 for sk_buff with its alignment. A frame
+  // of a page and more is in pages, except for its link-layer header.
   static uint32_t Assumed(size_t bytes) {
     const bool paged = bytes + kHeadroom >= kPage;
     const size_t linear = paged ? kLinkHeader : bytes;
@@ -107,13 +110,14 @@ class FlightLog {
   static constexpr size_t kHeadroom = 16, kLinkHeader = 14, kSharedInfo = 320, kSmallHead = 576,
                           kBufferHead = 256, kPage = 4096;
 
-  std::vector<Frame> frames_;  // a ring; its size is a power of two
+  std::vector<Frame> frames_;  // a ring buffer; its size is a power of two
   Source source_;
   size_t first_ = 0, count_ = 0;
-  size_t bytes_ = 0, memory_ = 0;  // sums over the ring
+  size_t bytes_ = 0, memory_ = 0;  // sums over the frames in frames_
   uint32_t since_empty_ = 0;       // frames sent since the socket used no memory
   std::array<uint32_t, kSteps> learned_{};
-  // tpacket_fill_skb(): the buffer has the link-layer header, the rest stays in the ring's pages.
+  // The memory of a frame from a ring, beyond the frame's bytes: the buffer has the link-layer
+  // header, all other bytes stay in the ring's pages (tpacket_fill_skb()).
   uint32_t overhead_of_ring_ = kSmallHead + kBufferHead - kLinkHeader;
 };
 

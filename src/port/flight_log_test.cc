@@ -5,11 +5,11 @@
 namespace viaduct::io {
 namespace {
 
-// Values observed on Linux 6.18, x86-64, at a socket whose interface has a slow queueing
-// discipline.
-constexpr size_t kSmallMemory = 832;    // frames up to 240 bytes
-constexpr size_t kMiddleMemory = 1280;  // up to 688 bytes
-constexpr size_t kLargeMemory = 2304;   // up to 1514
+// The memory of a frame, as observed on Linux 6.18, x86-64, at a socket whose interface has a slow
+// queueing discipline.
+constexpr size_t kSmallMemory = 832;    // for frames up to 240 bytes
+constexpr size_t kMiddleMemory = 1280;  // for frames up to 688 bytes
+constexpr size_t kLargeMemory = 2304;   // for frames up to 1514 bytes
 
 TEST(FlightLogTest, TakesOffTheOldestFramesFirst) {
   FlightLog log(212992);
@@ -33,7 +33,7 @@ TEST(FlightLogTest, NothingIsInFlightWhereNoMemoryIsUsed) {
 TEST(FlightLogTest, LearnsTheMemoryOfOtherMachines) {
   FlightLog log(212992);
   log.Add(1400);
-  EXPECT_EQ(log.Update(4352), 1400u);  // an interface that needs more headroom
+  EXPECT_EQ(log.Update(4352), 1400u);  // the memory on an interface that needs more headroom
   log.Add(1400);
   log.Add(1400);
   EXPECT_EQ(log.Update(3 * 4352), 4200u);
@@ -51,7 +51,8 @@ TEST(FlightLogTest, DoesNotLearnFromSeveralFrames) {
   EXPECT_EQ(log.Update(2 * kSmallMemory), 120u);
 }
 
-// With a ring each byte of a frame counts: a buffer has the headers only.
+// Tests a socket with a ring, for which each byte of a frame counts: a frame's buffer has only the
+// headers.
 TEST(FlightLogTest, KnowsFramesOfARingToTheByte) {
   constexpr size_t kOverhead = 576 + 256 - 14;
   FlightLog log(212992, FlightLog::Source::kRing);

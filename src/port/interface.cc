@@ -10,8 +10,8 @@
 namespace viaduct::io {
 namespace {
 
-// Prepares the request of an ioctl about an interface, with its present name. False: there is no
-// such interface.
+// Prepares the request of an ioctl about an interface, with the interface's present name. Returns
+// false if there is no such interface.
 bool Name(int fd, int ifindex, ifreq* request) {
   *request = {};
   request->ifr_ifindex = ifindex;

@@ -1,16 +1,16 @@
-// Properties of an interface, read by its index through a socket of its namespace: its name may
-// change at any time.
+// Properties of an interface. They are read by the interface's index, through a socket of its
+// network namespace, because its name may change at any time.
 #pragma once
 
 #include <cstdint>
 
 namespace viaduct::io {
 
-// Returns the largest payload in bytes. Throws SystemError (ENODEV: the interface is gone).
+// Returns the MTU in bytes. Throws SystemError (ENODEV: the interface is gone).
 uint32_t InterfaceMtu(int fd, int ifindex);
-// Returns the largest payload in bytes; 0 if the interface is gone.
+// Returns the MTU in bytes; 0 if the interface is gone.
 uint32_t InterfaceMtuNow(int fd, int ifindex);
-// Whether the device itself reports a carrier: IFF_RUNNING follows up to a second late.
+// Whether the device itself reports a carrier. The flag IFF_RUNNING follows up to a second later.
 bool InterfaceHasCarrier(int fd, int ifindex);
 // Whether the interface exists, is administratively up and has a carrier.
 bool InterfaceIsUp(int fd, int ifindex);

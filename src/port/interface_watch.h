@@ -1,4 +1,4 @@
-// The state of an interface that a port needs if it sends without the kernel's checks: whether the
+// The state of an interface, for a port that sends without the kernel's checks: whether the
 // interface exists and has a carrier, and the maximum length of its frames.
 #pragma once
 
@@ -15,7 +15,8 @@
 namespace viaduct::io {
 
 // Whether an interface with this MTU takes a frame, by the rule of packet sockets: one 802.1Q tag
-// does not count towards the MTU (net/packet/af_packet.c). An MTU of 0: there is no interface.
+// does not count towards the MTU (net/packet/af_packet.c). An MTU of 0 means that there is no
+// interface.
 inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
   constexpr size_t kHeader = wire::EthernetHeader::kSize;
   if (mtu == 0 || frame.size() < kHeader) return false;
@@ -23,22 +24,23 @@ inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
   return frame.size() <= mtu + kHeader + (has_tag ? wire::VlanTag::kSize : 0);
 }
 
-// Returns a time that changes every 1 to 10 ms. Makes no system call.
+// Returns the time of a coarse clock, which changes every 1 to 10 ms. Makes no system call.
 inline int64_t CoarseTick() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
-// Used by one thread.
+// The state of an interface at the last Poll(). Used by one thread.
 class InterfaceWatch {
  public:
-  // `control`: a socket of the interface's namespace, which outlives this object.
+  // `control`: a socket of the interface's network namespace, which must outlive this object.
   InterfaceWatch(int control, int ifindex) : control_(control), ifindex_(ifindex) {}
 
-  // Asks the kernel, unless it has done so within 1 to 10 ms (a tick of the coarse clock): a system
-  // call for each burst would cost more than the frames of short bursts. `with_state`: reads, too,
-  // whether the interface is up and has a carrier; otherwise both are assumed.
+  // Reads the state from the kernel, unless it was read during the same tick of the coarse clock (1
+  // to 10 ms): a system call for each burst would cost more than the frames of short bursts.
+  // `with_state`: also reads whether the interface is up and has a carrier; otherwise both are
+  // assumed.
   void Poll(bool with_state) {
     const int64_t tick = CoarseTick();
     if (tick == looked_) return;

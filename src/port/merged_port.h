@@ -1,5 +1,5 @@
-// Combines several ports to one interface: the queues of a TAP device, the sockets of a fanout
-// group.
+// Combines several ports to one interface into one port: the queues of a TAP device, or the sockets
+// of a fanout group.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@
 
 namespace viaduct::io {
 
-// Receives from all ports, sends through the first. The frames of a flow keep their order if they
-// arrive at one port, as the kernel ensures (tun_select_queue() in drivers/net/tun.c,
-// fanout_demux_hash() in net/packet/af_packet.c); frames of different flows may not.
+// Receives from all its ports, and sends through the first one. The frames of a flow keep their
+// order if all of them arrive at one port, as the kernel ensures (tun_select_queue() in
+// drivers/net/tun.c, fanout_demux_hash() in net/packet/af_packet.c); frames of different flows may
+// change their order.
 //
-// Threads: the rules of the ports below.
+// The rules for threads are those of the combined ports.
 class MergedPort final : public AnyPort {
  public:
-  // `ports`: at least one, each with a fd(). Throws SystemError.
+  // `ports`: at least one port; each port must have a fd(). Throws SystemError.
   explicit MergedPort(std::vector<std::unique_ptr<AnyPort>> ports);
 
-  // Returns a burst from one port only; the next call begins with the next port.
+  // Receives a burst from one port only; the next call begins with the next port.
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override {
     return ports_[0]->Transmit(frames);
@@ -41,7 +42,7 @@ class MergedPort final : public AnyPort {
 
  private:
   std::vector<std::unique_ptr<AnyPort>> ports_;
-  UniqueFd any_;  // readable (epoll) when one of the ports is
+  UniqueFd any_;  // readable (epoll) when one of the ports is readable
   size_t next_ = 0;
 };
 

@@ -59,7 +59,7 @@ void PcapWriter::Write(Instant time, std::span<const std::byte> frame) {
     return;
   }
   pcap_pkthdr header{};
-  // With nanosecond precision tv_usec holds nanoseconds.
+  // The file has nanosecond precision: tv_usec holds nanoseconds.
   header.ts.tv_sec = time.nanoseconds() / 1000000000;
   header.ts.tv_usec = time.nanoseconds() % 1000000000;
   header.len = static_cast<uint32_t>(frame.size());
@@ -78,7 +78,8 @@ void PcapWriter::WriteAsOnWire(const ReceivedFrame& frame) {
   });
   if (whole) return;
   ++frames_unfinished_;
-  // The first frame of a super-frame is the longest: if one does not fit, none has been written.
+  // The first frame of a super-frame is the longest: if a frame does not fit, none has been
+  // written.
   if (!any) Write(frame.received, frame.bytes);
 }
 

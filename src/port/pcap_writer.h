@@ -15,43 +15,49 @@ struct pcap_dumper;
 
 namespace viaduct::io {
 
-// Removes the incomplete last frame from a pcap file of this machine's byte order, after its disk
-// was full. Returns the number of whole frames; 0 if it is no such file.
+// Removes the incomplete last frame from a pcap file in this machine's byte order, after the disk
+// was full. Returns the number of complete frames; 0 if the file is not regular.
 uint64_t KeepWholeFrames(const std::string& path);
 
-// Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
-// and on destruction.
+// Writes frames with nanosecond time stamps to a pcap file (magic 0xa1b23c4d). The writer buffers
+// frames, and writes its buffer in Flush() and in the destructor.
 class PcapWriter {
  public:
-  // The header that the bytes of a frame start with.
+  // The header with which the bytes of a frame start.
   enum class LinkType { kEthernet, kRawIp };
 
-  // Creates or truncates `path`. Frames are cut to `snap_length` bytes. Throws SystemError.
+  // Creates or truncates the file `path`. Frames are cut to `snap_length` bytes. Throws
+  // SystemError.
   explicit PcapWriter(const std::string& path, LinkType type = LinkType::kEthernet,
                       uint32_t snap_length = 65535);
   PcapWriter(const PcapWriter&) = delete;
   PcapWriter& operator=(const PcapWriter&) = delete;
   ~PcapWriter();
 
-  // `time`: since 1970 or since the start of a simulation; not negative. Does not throw: after a
-  // failure (disk full) frames are only counted, and Flush() reports the failure.
+  // Writes a frame. `time`: the time since 1970 or since the start of a simulation; not negative.
+  // Does not throw: after a failure (disk full) frames are only counted, and Flush() reports the
+  // failure.
   void Write(Instant time, std::span<const std::byte> frame);
-  // Writes the frames that would be on a wire for one that a port has received, all with its time:
-  // a super-frame is cut, a partial checksum completed in `frame`'s bytes (port/super_frame.h). A
-  // frame that cannot be cut or completed is written unchanged, and counted. Does not throw.
+  // Writes a frame that a port has received in the form that it would have on a wire: cuts a
+  // super-frame into frames, all with the same time, and completes a partial checksum in `frame`'s
+  // bytes (port/super_frame.h). A frame that cannot be cut or completed is written unchanged, and
+  // counted. Does not throw.
   void WriteAsOnWire(const ReceivedFrame& frame);
-  // Throws SystemError the first time after a failure; the file is then incomplete, and closed.
+  // Writes the buffer to the file. The first call after a failure throws SystemError; the file is
+  // then incomplete, and closed.
   void Flush();
 
-  // The number of frames in the file; after a failure, once Flush() has reported it.
+  // Returns the number of frames in the file; after a failure the number is right once Flush() has
+  // reported the failure.
   uint64_t frames_written() const { return frames_written_; }
   uint64_t frames_lost() const { return frames_lost_; }
-  // The number of frames, written or lost, in the form that the kernel had, not as on a wire.
+  // Returns the number of frames, written or lost, in the form that the kernel had, not as on a
+  // wire.
   uint64_t frames_unfinished() const { return frames_unfinished_; }
 
  private:
   void NoteFailure(bool failed);
-  // Counts the frames still in memory as lost: they will not be written after a failure.
+  // Closes the file after a failure, and counts the frames that are not completely in it as lost.
   void Abandon();
 
   std::string path_;

@@ -25,7 +25,7 @@ class PcapWriterTest : public testing::Test {
   ~PcapWriterTest() override { std::filesystem::remove(path_); }
 
  protected:
-  // Reads the frame at `index` with libpcap's reader.
+  // Reads the frame with number `index` from the file, with libpcap's reader.
   pcap_pkthdr ReadBack(int index, std::string& bytes) {
     char error[PCAP_ERRBUF_SIZE];
     pcap_t* const file =
@@ -96,7 +96,7 @@ TEST_F(PcapWriterTest, WritesWhatWouldBeOnAWire) {
     writer.WriteAsOnWire(received);
     EXPECT_EQ(writer.frames_written(), 3u);
     EXPECT_EQ(writer.frames_unfinished(), 0u);
-    // A frame of a protocol that cannot be cut.
+    // A frame with a gso_size of a protocol that cannot be cut (ARP).
     auto other = Build(Ethernet{} / Arp{});
     received.bytes = other;
     writer.WriteAsOnWire(received);
@@ -141,7 +141,7 @@ TEST_F(PcapWriterTest, AfterAFailureCountsTheFramesOfTheFile) {
   const rlimit room = {20000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &room);
   PcapWriter writer(path_);
-  const std::string packet(984, 'x');  // 1000 bytes with its header
+  const std::string packet(984, 'x');  // 1000 bytes with the header of the pcap record
   for (int i = 0; i < 100; ++i) writer.Write(Instant(), std::as_bytes(std::span(packet)));
   EXPECT_THROW(writer.Flush(), SystemError);
   setrlimit(RLIMIT_FSIZE, &before);

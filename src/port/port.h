@@ -1,5 +1,5 @@
-// A port: how frames enter and leave a process. Everything above this library (the ns-3 devices,
-// the path engine) uses only this interface.
+// A port: the place where frames enter and leave a process. All code above this library (the ns-3
+// devices, the path engine) uses only this interface.
 #pragma once
 
 #include <concepts>
@@ -16,33 +16,36 @@ namespace viaduct::io {
 
 // The state of a frame's transport checksum (Linux: ip_summed).
 enum class Checksum : uint8_t {
-  kInFrame,  // the bytes hold it (right or wrong)
-  kPartial,  // the bytes hold the pseudo-header sum only; must be completed from `checksum_start`
+  kInFrame,  // the frame has the checksum, correct or wrong
+  // The frame has only the pseudo-header sum; the checksum of the bytes from `checksum_start` on is
+  // missing.
+  kPartial,
 };
 
-// A frame that a port lends to its caller: bytes from the destination MAC on, without FCS.
+// A frame that a port lends to its caller: bytes from the destination MAC address on, without FCS.
 struct ReceivedFrame {
-  std::span<std::byte> bytes;  // writable; valid until the next Receive() on the same port
-  Instant received;            // CLOCK_REALTIME stamp of the kernel if it has one, else 0
+  std::span<std::byte> bytes;  // writable; valid until the next Receive() of the port
+  Instant received;            // the kernel's CLOCK_REALTIME stamp if it has one, else 0
   Checksum checksum = Checksum::kInFrame;
   uint16_t checksum_start = 0;   // offset from the start of the frame where summing begins
   uint16_t checksum_offset = 0;  // offset from checksum_start where the sum is stored
-  uint16_t gso_size = 0;         // 0, or the payload size to cut a TSO/GRO super-frame into
+  uint16_t gso_size = 0;         // payload size by which to cut a TSO/GRO super-frame; else 0
 };
 
-// A frame that a caller lends to a port during one Transmit().
+// A frame that a caller lends to a port during one call of Transmit().
 using FrameToSend = std::span<const std::byte>;
 
-// Frames and bytes by what happened to them. `*_dropped_*` name the reason; every dropped frame is
-// counted.
+// Numbers of frames and bytes, by what happened to them. `*_dropped_*` name the reason of drops;
+// every dropped frame is counted.
 struct PortCounters {
   uint64_t rx_frames = 0, rx_bytes = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;
   uint64_t rx_dropped_ring_full = 0;  // the kernel had no space to pass the frame to this process
-  uint64_t rx_dropped_truncated = 0;  // longer than the port's maximum
+  uint64_t rx_dropped_truncated = 0;  // the frame was longer than the port's maximum
   uint64_t tx_dropped_error = 0;      // the kernel refused the frame (link down, too long)
-  uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
-  // Frames that have arrived, and Receive() has not returned yet. 0: none, or the port cannot know.
+  uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can send the frame
+  // The number of frames that have arrived and that Receive() has not returned yet; 0 if the port
+  // does not know the number.
   uint64_t rx_waiting = 0;
 
   PortCounters& operator+=(const PortCounters& other) {
@@ -59,42 +62,44 @@ struct PortCounters {
   }
 };
 
-// The interface of a port: frames enter and leave with one virtual call per burst.
-//  - One thread calls Receive(); the same or one other thread calls Transmit() (RingPort, XdpPort;
-//    other ports: one thread for both, and for Counters()). Neither call allocates, throws, or
-//    logs.
+// The interface of all ports: frames enter and leave with one virtual call per burst.
+//  - One thread calls Receive(); the same or one other thread calls Transmit() (RingPort, XdpPort).
+//    With other ports, one thread calls both, and Counters(). Neither Receive() nor Transmit()
+//    allocates, throws, or logs.
 class AnyPort {
  public:
   virtual ~AnyPort() = default;
-  // Fills at most frames.size() entries, never blocks, returns their number; entries stay valid
-  // until the next Receive() (which takes the port's buffers back).
+  // Fills at most frames.size() entries, never blocks, and returns the number of filled entries.
+  // Entries stay valid until the next Receive(), which takes back the port's buffers.
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
-  // Never blocks; returns the number of frames, from the first on, that were taken (sent or
-  // dropped-and-counted). Fewer than all means that the kernel is out of buffers: the caller may
-  // offer the rest later.
+  // Sends frames, and never blocks. Returns the number of frames, from the first on, that were
+  // taken (sent, or dropped and counted). If the number is less than frames.size(), the kernel is
+  // out of buffers, and the caller may offer the remaining frames later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
-  // Returns the frames of the last Transmit(), by index and in their order, that were taken but not
-  // sent, because the interface refused them (it is down, gone, or its MTU is smaller). Ports that
-  // cannot know return none.
+  // Returns the indices, in ascending order, of the frames that the last Transmit() took but did
+  // not send, because the interface refused them (it is down, gone, or its MTU is smaller). Ports
+  // that do not know this return none.
   virtual std::span<const uint32_t> Refused() const { return {}; }
-  // Returns the bytes of frames taken by Transmit() that are still with the kernel or driver: not
-  // sent, dropped or refused. Called by the sending thread. Ports that cannot know return 0.
+  // Returns the bytes of frames that Transmit() took and that are still with the kernel or driver:
+  // not sent, dropped or refused. Must be called by the sending thread. Ports that do not know the
+  // number return 0.
   virtual size_t BytesInFlight() { return 0; }
-  // Returns a descriptor different from fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when
-  // frames have left; -1: there is none, and the caller asks again after a while.
+  // Returns a descriptor, different from fd(), that becomes writable (epoll, EPOLLOUT | EPOLLET)
+  // when frames have left; -1 if there is none: the caller then calls BytesInFlight() again after a
+  // while.
   virtual int TransmitFd() { return -1; }
-  // Returns a descriptor that is readable (poll) if Receive() would return something; -1 if there
-  // is nothing to wait for.
+  // Returns a descriptor that is readable (poll) if Receive() would return frames; -1 if there is
+  // no descriptor to wait for.
   virtual int fd() = 0;
-  // Called by any thread (RingPort, XdpPort).
+  // Returns the counters. Any thread may call this function of a RingPort or XdpPort.
   virtual PortCounters Counters() = 0;
-  // The largest payload of a frame when the port was opened, in bytes, without the Ethernet header
-  // and VLAN tags.
+  // Returns the MTU that the interface had when the port was opened: the largest payload of a frame
+  // in bytes, without the Ethernet header and VLAN tags.
   virtual uint32_t Mtu() const { return 1500; }
-  // Whether frames can pass: the interface exists, is up, and has a carrier. Ports that cannot know
-  // return true. Called by any thread; makes a few system calls.
+  // Whether the link passes frames: the interface exists, is up, and has a carrier. Ports that do
+  // not know this return true. Any thread may call this function; it makes a few system calls.
   virtual bool Up() { return true; }
-  // The port's type and configuration, for people. Empty: no description.
+  // Returns a description of the port's type and configuration for people; empty if there is none.
   virtual std::string Description() const { return ""; }
 
  protected:

@@ -1,4 +1,4 @@
-// The counters of a port: one thread receives, one sends, and any thread reads them.
+// The counters of a port: one thread receives, one thread sends, and any thread reads the counters.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace viaduct::io {
 
-// A counter that one thread increases, so that no locked instruction is needed.
+// A counter that only one thread increases, so that no locked instruction is needed.
 class SharedCounter {
  public:
   SharedCounter() = default;
@@ -26,7 +26,7 @@ class SharedCounter {
   std::atomic<uint64_t> value_ = 0;
 };
 
-// The counters of the receiving and of the sending thread, on separate cache lines.
+// The counters of the receiving thread and of the sending thread, on separate cache lines.
 struct SharedCounters {
   struct alignas(64) {
     SharedCounter frames, bytes, dropped_truncated, left_out;

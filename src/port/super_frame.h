@@ -1,4 +1,4 @@
-// Converts the frames that the kernel delivers into those that would be on a wire.
+// Converts frames in the kernel's form into frames as on a wire.
 #pragma once
 
 #include <concepts>
@@ -12,19 +12,20 @@
 
 namespace viaduct::io {
 
-// Converts a ReceivedFrame into proper frames: completes a partial checksum in place, cuts a TSO,
-// GRO or UDP GSO super-frame into frames of its gso_size. Owns a buffer for one frame; does not
-// allocate later.
+// Converts a ReceivedFrame into proper frames: completes a partial checksum in place, and cuts a
+// TSO, GRO or UDP GSO super-frame into frames with payloads of its gso_size. Owns a buffer for one
+// frame; allocates only in the constructor.
 class SuperFrameSplitter {
  public:
-  // `max_frame`: the longest frame a super-frame may be cut into, link-layer headers included.
+  // `max_frame`: the length of the longest frame into which a super-frame may be cut, link-layer
+  // headers included.
   explicit SuperFrameSplitter(size_t max_frame = 65536)
       : memory_(std::make_unique_for_overwrite<std::byte[]>(max_frame)), max_frame_(max_frame) {}
 
   // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
-  // valid during the call. Returns false if the frame contradicts itself (it lacks the layers, a
-  // segment is over max_frame, the tunnel is unknown): it is then lost, wholly or from some segment
-  // on, and the caller must count it.
+  // valid during the call. Returns false if the frame contradicts itself (it has no such layers, a
+  // segment is longer than max_frame, the tunnel is unknown): all or the last of its segments are
+  // then lost, and the caller must count the loss.
   template <std::invocable<std::span<std::byte>> Use>
   bool Split(const ReceivedFrame& frame, Use&& use) {
     const bool partial = frame.checksum == Checksum::kPartial;

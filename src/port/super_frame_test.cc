@@ -31,7 +31,8 @@ Result Split(std::vector<std::byte> bytes, ReceivedFrame frame, size_t max_frame
   return result;
 }
 
-// A frame of a local TCP sender: its checksum is incomplete and covers bytes from 34 on.
+// Returns the metadata of a frame from a TCP sender on this machine: the checksum is partial and
+// covers the bytes from 34 on.
 ReceivedFrame Partial(uint16_t gso_size) {
   ReceivedFrame frame;
   frame.checksum = Checksum::kPartial;
@@ -52,7 +53,7 @@ std::vector<std::byte> TcpWithPseudoHeaderSum(size_t payload) {
 
 TEST(SuperFrameSplitterTest, PassesProperFramesAsTheyAre) {
   auto bytes = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"x"});
-  bytes.back() = std::byte{'y'};  // a bit error must remain
+  bytes.back() = std::byte{'y'};  // a bit error must stay in the frame
   const Result result = Split(bytes, {});
   EXPECT_TRUE(result.whole);
   EXPECT_THAT(result.frames, ElementsAre(HasSubstr("checksum bad")));
@@ -87,7 +88,7 @@ TEST(SuperFrameSplitterTest, RefusesFramesThatContradictThemselves) {
   outside.checksum_start = 9000;
   EXPECT_FALSE(Split(TcpWithPseudoHeaderSum(10), outside).whole);
 
-  // The inner super-frame of a tunnel: the checksum starts deeper than the outer transport.
+  // A super-frame in a tunnel: the checksum starts after the outer transport header.
   ReceivedFrame tunnel = Partial(1000);
   tunnel.checksum_start = 84;
   const Result result = Split(Build(Ethernet{} / Ipv4{} / Udp{} / Counting(2500)), tunnel);

@@ -1,4 +1,4 @@
-// Failures in a lab outside its simulator, for all commands that wait for a lab.
+// Failures in a lab outside its simulator, for all commands that wait in a lab.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,9 +6,8 @@
 
 namespace viaduct::run {
 
-// Returns a message if the forwarder has failed since the lab was built; empty: it has not. `lab`:
-// the result of broker::Client::Describe(). No counter has the packets that a failed forwarder
-// lost.
+// Returns a message if the forwarder has failed since the lab was built, else "". `lab`: the result
+// of broker::Client::Describe(). The packets that a failed forwarder lost are in no counter.
 std::string ForwarderFailure(const nlohmann::json& lab);
 
 }  // namespace viaduct::run

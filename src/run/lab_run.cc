@@ -1,4 +1,5 @@
-// A run in a real mode: a lab, real packets, and programs in the nodes' namespaces.
+// A run in a real mode (emulate, offload): a lab, real packets, and programs in the nodes'
+// namespaces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,11 +27,11 @@
 namespace viaduct::run {
 namespace {
 
-// The time limit for interrupted flows to report; a UDP flow waits for packets that are still under
-// way.
+// The time within which interrupted flows must report their results; a UDP flow waits for packets
+// that are still in the network.
 constexpr Duration kEarlyEndTimeout = Duration::Seconds(20);
 
-// The time limit for the broker to remove a large lab when the run ends early.
+// The time within which the broker must remove a large lab when the run ends early.
 constexpr Duration kBrokerTimeout = Duration::Seconds(30);
 
 class LabRun final : public RunKind {
@@ -41,8 +42,8 @@ class LabRun final : public RunKind {
   void Check() const override { CheckFlowPrograms(scenario_); }
 
   void Work() override {
-    // The broker is forked before the loop blocks signals, because it would inherit the blocked
-    // signals, but has its own handling.
+    // Forks the broker before the loop blocks signals: the broker would inherit the blocked
+    // signals, but must handle signals itself.
     client_.emplace(broker::Client::ConnectOrSpawn());
     client_->LimitWaiting(std::nullopt, broker::Client::kGrace);
     StartSimulator(client_->NewConnection());
@@ -53,7 +54,7 @@ class LabRun final : public RunKind {
     machines_.Meet("converged");
     RunTraffic();
     if (engine_) results_.engine = engine_->Read();
-    engine_.reset();  // the simulator takes the lab down, and the engine with it
+    engine_.reset();  // the simulator removes the lab, and the engine with it
     TakeLossyWires(client_->Describe());
     const scenario::SimulatorDone report = conversation_->WaitForReport(true);
     TakeReport(report, traffic_start_);
@@ -68,7 +69,7 @@ class LabRun final : public RunKind {
     engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
   }
 
-  // Prints the data planes chosen for the nodes whose plane the scenario leaves open.
+  // Prints the data planes that were chosen for nodes for which the scenario sets no data plane.
   void SayDataPlanes(const nlohmann::json& lab) {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
@@ -94,15 +95,15 @@ class LabRun final : public RunKind {
         scenario_, *loop_, *client_,
         LinkEvents(scenario_, *client_, engine_.get(), captures_.get(), machines_), progress_,
         machines_);
-    sys::RaiseDescriptorLimit();  // each program of a flow needs three
+    sys::RaiseDescriptorLimit();  // each program of a flow needs three descriptors
     drops_before_ = Drops(client_->Describe());
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
     traffic_start_ = traffic_->start();
     ShowTraffic();
     try {
-      // Flows may take longer than the run, as they may have been started later; each has its
-      // limit.
+      // Waits for all flows, also after the duration of the run: a flow may have been started late,
+      // and each flow has a limit.
       const Instant end = start + scenario_.duration;
       loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
       loop_->Run([&] { return traffic_->FlowsDone(); }, Instant::Never());
@@ -111,7 +112,7 @@ class LabRun final : public RunKind {
       traffic_->EndEarly();
       loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
-    machines_.Meet("traffic");  // programs here may serve other machines until then
+    machines_.Meet("traffic");  // until then programs here may serve other machines
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
@@ -127,7 +128,8 @@ class LabRun final : public RunKind {
     NoteForwarder(client_->Describe());
   }
 
-  // Ctrl-C ends the traffic, not the run: what was measured until then is its result.
+  // Notes that Ctrl-C has ended the traffic but not the run, whose results are the measurements
+  // until then.
   void NoteEarlyEnd(const sys::Interrupted& interrupted, Duration traffic) {
     EndEarly(interrupted, "",
              fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
@@ -160,10 +162,10 @@ class LabRun final : public RunKind {
     for (auto& [node, plane] : results_.data_planes) CheckCounters(node, &plane);
   }
 
-  // A user's program shares its process with its counters, and may have written over them. More
-  // than any interface takes is no figure.
+  // Discards counters that are not plausible because they exceed the rate of any interface: a
+  // user's program shares its process with the counters, and may have written over them.
   void CheckCounters(const std::string& node, result::NodePlane* plane) {
-    constexpr double kMaxPerSecond = 1e10;  // packets, or bytes: 80 Gbit/s
+    constexpr double kMaxPerSecond = 1e10;  // maximum of packets, or of bytes: 80 Gbit/s
     const auto most =
         static_cast<uint64_t>(kMaxPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
     const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
@@ -177,11 +179,11 @@ class LabRun final : public RunKind {
         "node {}: its counters are not plausible; its program writes where it should not", node));
   }
 
-  // The lost packets by node and cause, since the lab was built.
+  // The number of lost packets since the lab was built, by node and cause.
   using NodeDrops = std::map<std::string, std::map<std::string, uint64_t>>;
   static NodeDrops Drops(const nlohmann::json& lab) { return lab.value("drops", NodeDrops()); }
 
-  // Links whose SPEC needs no engine (lab/joined_paths.h).
+  // Adds the results of links whose SPEC needs no engine (lab/joined_paths.h).
   void TakeLossyWires(const nlohmann::json& lab) {
     const auto wires = lab.value("lossy_wires", std::vector<result::PipelineResult>());
     if (wires.empty()) return;
@@ -217,8 +219,8 @@ class LabRun final : public RunKind {
     try {
       client_->DestroyLab();
     } catch (const Error& e) {
-      // The simulator has taken it down itself (kUsage: no such lab), or never built it.
-      // Otherwise the record is kept for `viaduct clean`.
+      // Ignores the error if the simulator has removed the lab itself (kUsage: no such lab), or
+      // never built it. Otherwise the lab's record is kept for `viaduct clean`.
       if (lab_built && e.status() != ExitStatus::kUsage) {
         results_.failures.push_back(fmt::format("cleaning up: {}", e.what()));
       }

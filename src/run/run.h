@@ -1,4 +1,5 @@
-// A run from start to results: the lab, the simulator, convergence, traffic, programs, events.
+// A run from its start to its results: the lab, the simulator, convergence, traffic, programs,
+// events.
 #pragma once
 
 #include <string>
@@ -12,20 +13,21 @@ namespace viaduct::run {
 
 struct RunOptions {
   bool quiet = false;
-  // The folder for captures and the programs' output; created when needed. Empty: "./NAME-captures"
-  // for captures, and the programs' output is only shown.
+  // The folder for captures and the programs' output; created when it is needed. Empty: captures
+  // are in "./NAME-captures", and the programs' output is only shown.
   std::string directory;
   std::vector<std::string> command_line;  // recorded in the results
-  // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
+  // In mode simulate: the times since convergence at which the run is paused for shells on kernel
+  // nodes.
   std::vector<Duration> pauses = {};
-  // For the run of one machine's part of a lab (scenario::PartOf()), whose results are those of this
-  // part: the other machines. Not null; must outlive the run.
+  // Connects to the other machines, if the run is one machine's part of a lab (scenario::PartOf()).
+  // Must outlive the run. The results are then only those of this part.
   Machines* machines = &Machines::Alone();
 };
 
 // Runs the scenario and returns the results with their verdicts. Throws sys::Interrupted, or Error
-// if there are no results. Removes everything that it created before it returns or throws. In real
-// modes the caller must be root or have a broker connection (broker::Client::ConnectOrSpawn).
+// if there are no results. Removes everything that it has created before it returns or throws. In
+// real modes the caller must be root or have a broker connection (broker::Client::ConnectOrSpawn).
 result::RunResult Execute(const scenario::Scenario& scenario, const RunOptions& options);
 
 }  // namespace viaduct::run

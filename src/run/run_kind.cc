@@ -16,7 +16,7 @@
 namespace viaduct::run {
 namespace {
 
-// Returns the SPECs in the form of result::LinkNodes::specs.
+// Returns the SPECs of a link in the form of result::LinkNodes::specs.
 std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
   const path::Spec first = link.up.value_or(link.spec), second = link.down.value_or(link.spec);
   if (first.IsPlainWire() && second.IsPlainWire()) return {};
@@ -52,7 +52,7 @@ result::RunResult RunKind::Execute() {
   } catch (const std::exception& error) {
     if (!measured_) TakeWhatThereIs();
     Abandon();
-    // Results that were measured before a later failure are kept.
+    // Keeps results that were measured before the failure.
     if (!measured_) throw;
     results_.failures.push_back(error.what());
   }
@@ -68,7 +68,8 @@ result::RunResult RunKind::Execute() {
   return std::move(results_);
 }
 
-// Reports refused routes as failures: a lab that forwards by other routes is another experiment.
+// Reports refused routes as failures, because a lab that forwards by other routes than the
+// protocol's is a different experiment.
 void RunKind::NoteRefusedRoutes() {
   for (const std::string& line : results_.simulator.refused) {
     results_.failures.push_back("refused: " + line);

@@ -18,10 +18,10 @@
 
 namespace viaduct::run {
 
-// A run executes once.
+// One run, which can be executed once.
 class RunKind {
  public:
-  // Both must outlive the run. Throws EnvironmentError if there is no simulator.
+  // Both arguments must outlive the run. Throws EnvironmentError if the simulator is not installed.
   RunKind(const scenario::Scenario& scenario, const RunOptions& options);
   RunKind(const RunKind&) = delete;
   RunKind& operator=(const RunKind&) = delete;
@@ -33,18 +33,19 @@ class RunKind {
  protected:
   // Checks the scenario before anything is created. Throws UsageError.
   virtual void Check() const {}
-  // Creates the lab and the processes, and runs from the start to the simulator's report.
+  // Creates the lab and the processes, and runs until the simulator has reported.
   virtual void Work() = 0;
-  // Called after an error: stores the results measured until then.
+  // Stores the results that were measured before an error; called after the error.
   virtual void TakeWhatThereIs() {}
-  // Removes everything that was created, in any state. May be called again.
+  // Removes everything that was created, in whatever state it is. May be called more than once.
   virtual void CleanUp();
-  // Limits the waiting for stopped processes after the user has ended the run.
+  // Sets a limit on the waiting for stopped processes, after the user has ended the run.
   virtual void LimitTheEnd() {}
 
-  // Creates the loop, which blocks signals: processes that must not inherit this are forked before.
+  // Starts the simulator and creates the event loop, which blocks signals: processes that must not
+  // inherit blocked signals are forked before.
   void StartSimulator(UniqueFd broker);
-  // Notes that a signal ends the run early, with the results until then; throws `interrupted` if
+  // Records that a signal ends the run early, with the results until then; throws `interrupted` if
   // the run must end without results.
   void EndEarly(const sys::Interrupted& interrupted, const std::string& hint,
                 const std::string& failure);
@@ -58,7 +59,7 @@ class RunKind {
   const RunOptions& options_;
   Machines& machines_;
   const Instant begin_;
-  bool measured_ = false;  // the flows have results, and the programs
+  bool measured_ = false;  // whether the flows and programs have results
   Progress progress_;
   result::RunResult results_;
   std::unique_ptr<sys::EventLoop> loop_;

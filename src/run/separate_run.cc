@@ -36,7 +36,7 @@ void SetSignalHandlers(void (*handler)(int)) {
   }
 }
 
-// The exit status.
+// Executes the run, writes its results to the descriptor, and returns the exit status.
 int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& options) {
   const auto fail = [&](const std::exception& error, ExitStatus status) {
     std::fprintf(stderr, "viaduct: mode %s: %s\n", scenario::ModeName(scenario.mode), error.what());

@@ -1,4 +1,4 @@
-// A run in mode simulate: everything is the simulator's.
+// A run in mode simulate: the simulator carries all traffic itself.
 #include "base/clock.h"
 #include "run/run_kind.h"
 #include "run/traffic/traffic.h"
@@ -30,8 +30,9 @@ class SimulatedRun final : public RunKind {
     }
   }
 
-  // Waits for the report. A simulation that hangs in a protocol or a program never reads commands.
-  // A further signal ends it at once: the user who sends it wants no results.
+  // Waits for the report, with a limit, because a simulation that hangs in a protocol or a program
+  // never reads commands. A further signal ends the wait at once: the user who sends it wants no
+  // results.
   scenario::SimulatorDone WaitUnlessItHangs() {
     try {
       return conversation_->WaitForReport(true);

@@ -33,7 +33,7 @@ namespace {
 
 using nlohmann::json;
 
-// A descriptor that becomes readable when the lab's record is removed, by whatever process.
+// Returns a descriptor that becomes readable when the lab's record is removed, by any process.
 UniqueFd WatchRecord(const std::string& lab) {
   const std::string directory = fmt::format("{}/{}", sys::kRunFolder, lab);
   UniqueFd watch(SystemCall("inotify_init", inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
@@ -47,15 +47,16 @@ void LeaveTerminal() {
   SystemCall("chdir /", chdir("/"));
 }
 
-// The maximum number of failures in turn of simulators that have not run for kHealthy. Before the
-// n-th restart kFirstDelay * 2^(n - 2) pass, none before the first.
+// The maximum number of consecutive failures of simulators that have each run for less than
+// kHealthy. There is no delay before the first restart, and a delay of kFirstDelay * 2^(n - 2)
+// before the n-th.
 constexpr int kMaxDeaths = 5;
 constexpr Duration kFirstDelay = Duration::Seconds(1);
 constexpr Duration kHealthy = Duration::Seconds(60);
 
-// Keeps a simulator at work in a lab. When it fails, the lab forwards by the routes that it has,
-// and a new simulator takes it over. The destructor also ends the lab, unless the keeper has given
-// up.
+// Keeps a simulator running in a lab. When the simulator fails, the lab forwards by the routes that
+// it has, and a new simulator takes over the lab. The destructor also removes the lab, unless the
+// supervisor has given up.
 class Supervisor {
  public:
   Supervisor(const scenario::Scenario& scenario, bool quiet)
@@ -73,14 +74,14 @@ class Supervisor {
     try {
       if (!history_.given_up) client_.DestroyLab();
     } catch (const Error&) {
-      // The lab was removed already, or was never built.
+      // Ignores the error: the lab was removed already, or was never built.
     }
   }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
   sys::EventLoop& loop() { return loop_; }
-  // Waits until the lab is up for all clients; throws as Execute() does.
+  // Waits until the lab is up and can be used by all clients; throws the exceptions of Execute().
   void BringUp() {
     conversation_->WaitForLab();
     gone_ = WatchRecord(scenario_.name);
@@ -91,13 +92,14 @@ class Supervisor {
     }
     client_.Detach();
   }
-  // Supervises the simulator until the lab is removed, or the simulator has failed too often.
+  // Supervises the simulator until the lab is removed, or simulators have failed too often.
   void Supervise() {
     loop_.Watch(gone_.get(), [this] {
       over_ = true;
       throw Error("the lab was taken down");
     });
-    // The loss of some nodes must not cost the routes of the remaining ones.
+    // Does not require convergence any more: the loss of some nodes must not end the routing of all
+    // other nodes.
     scenario_.convergence_required = false;
     alive_since_ = MonotonicClock::Now();
     try {
@@ -123,8 +125,9 @@ class Supervisor {
     simulator_.reset();
   }
 
-  // Called while an error is handled: does nothing if the simulator caused it; rethrows it, and
-  // notes the end of the supervision, if the lab was removed.
+  // Checks, while an error is handled, whether the lab still exists. If it does, the simulator
+  // caused the error, and the function returns; if not, rethrows the error and records the end of
+  // the supervision.
   void CheckIsThere() {
     if (over_) throw;
     try {
@@ -135,7 +138,7 @@ class Supervisor {
     }
   }
 
-  // Waits for a failure of the simulator and returns the reason.
+  // Waits until the simulator fails and returns the reason.
   std::string WaitForDeath() {
     try {
       loop_.Run([this] { return simulator_->Ended(); });
@@ -188,7 +191,7 @@ class Supervisor {
   }
 
   scenario::Scenario scenario_;
-  const std::filesystem::path folder_;  // paths in the scenario are relative to it
+  const std::filesystem::path folder_;  // paths in the scenario are relative to this folder
   const std::string program_;
   Progress progress_;
   broker::Client client_;
@@ -202,7 +205,7 @@ class Supervisor {
   lab::SimulatorHistory history_;
 };
 
-// Reports the result to the parent: an empty object is success.
+// Reports the result to the parent process: an empty object is success.
 void Tell(int fd, const json& message) {
   const std::string text = JsonText(message);
   if (write(fd, text.data(), text.size()) < 0) return;  // the parent was killed
@@ -214,8 +217,9 @@ void Tell(int fd, const json& message) {
     setsid();
     sys::CloseInherited();
     Supervisor keeper(scenario, quiet);
-    privilege::LeaveRootsHalf();  // not needed for the lab
-    // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
+    privilege::LeaveRootsHalf();  // the lab does not need it
+    // Ends if the parent ends, because Ctrl-C reaches only the parent, and the lab is then not
+    // wanted any more.
     keeper.loop().Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.BringUp();
     keeper.loop().Forget(parent.get());
@@ -260,7 +264,8 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   try {
     loop.Run([&] { return told; });
   } catch (const sys::Interrupted& signal) {
-    // Closing this end makes the keeper clean up; the keeper's report about that is not needed.
+    // Closes this end of the connection, which makes the supervisor clean up; its report about the
+    // clean-up is not needed.
     interrupted = signal;
     shutdown(ours.get(), SHUT_WR);
     loop.IgnoreSignals();

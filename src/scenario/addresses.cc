@@ -10,10 +10,10 @@ namespace {
 
 using wire::Family, wire::IpAddress;
 
-// A selection of a node's addresses.
+// The conditions that select one of a node's addresses.
 struct Wanted {
-  std::string link;              // name of the addresses' link; empty: any
-  std::optional<Family> family;  // absent: IPv4 before IPv6
+  std::string link;              // name of the link of the address; empty: any link
+  std::optional<Family> family;  // absent: any family, IPv4 before IPv6
   std::optional<IpAddress> address;
 
   bool Admits(const LinkSettings& candidate, const IpAddress& one) const {
@@ -28,7 +28,7 @@ std::optional<Family> FamilyNamed(const std::string& word) {
   return std::nullopt;
 }
 
-// "ipv6", "LINK", "LINK/ipv6" or an address, which alone has a dot or a colon.
+// Parses "ipv6", "LINK", "LINK/ipv6" or an address, which is the only form with a dot or a colon.
 Wanted ParseWanted(const std::string& text) {
   if (text.find_first_of(".:") != std::string::npos) return {"", {}, IpAddress::Parse(text)};
   if (const auto family = FamilyNamed(text)) return {"", family, {}};

@@ -12,8 +12,9 @@ namespace {
 
 using Numbers = std::map<std::string, size_t>;
 
-// Returns the connected parts of the network that consists of the nodes that `is_in` accepts. Each
-// remaining node is a separate part.
+// Returns, for each node, the connected part of the network that the node belongs to, where the
+// network consists of the nodes that `is_in` accepts. Each node that is not accepted is a separate
+// part.
 template <class IsIn>
 std::vector<size_t> PartsOf(const Scenario& scenario, const Numbers& numbers, IsIn is_in) {
   std::vector<size_t> parents(scenario.nodes.size());

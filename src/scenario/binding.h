@@ -22,8 +22,8 @@ namespace viaduct::scenario {
 template <class T>
 inline constexpr char kTypeTag = 0;
 
-// Prints the members of `object` that have a key directly in `section` ("links[]", "" for the
-// file), in the order of the table.
+// Prints the members of `object` that have a key directly in `section` ("links[]"; "" for the top
+// level of the file), in the order of the table.
 template <class T>
 void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object) {
   for (const Key& key : Keys()) {
@@ -33,7 +33,8 @@ void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object)
   }
 }
 
-// The inverse of printing: reads the members of `object` whose rows have a reader.
+// Reads the members of `object` whose rows have a reader from the section; the inverse of
+// PrintMembers().
 template <class T>
 void ReadMembers(const Section& section, T& object) {
   for (const Key& key : Keys()) {
@@ -48,7 +49,8 @@ void PrintPair(YAML::Emitter& out, const Key& key, const T& value) {
   out << YAML::Key << std::string(key.Name()) << YAML::Value << value;
 }
 
-// A value as it would be written in a file, for each type of member.
+// Written() returns a value in the form in which it is written in a file; one overload for each
+// type of member.
 inline std::string Written(const std::string& text) { return text; }
 inline bool Written(bool value) { return value; }
 inline int Written(int value) { return value; }
@@ -81,8 +83,8 @@ inline void PrintValue(YAML::Emitter& out, const Key& key, const fib::DataPlane*
 inline void PrintValue(YAML::Emitter& out, const Key& key, const path::Spec& spec) {
   if (!spec.IsPlainWire()) PrintPair(out, key, Written(spec));
 }
-// An optional member that has a value is always printed, even if a plain member with that value
-// would be omitted.
+// Prints an optional member that has a value, even if a member of the value's type would be
+// omitted.
 template <class T>
 void PrintValue(YAML::Emitter& out, const Key& key, const std::optional<T>& value) {
   if (value) PrintPair(out, key, Written(*value));
@@ -103,7 +105,7 @@ inline void PrintValue(YAML::Emitter& out, const Key& key,
   out << YAML::EndMap;
 }
 
-// Reads a value of the section, for each type of member.
+// Reads a value from the section, depending on the type of the member.
 template <class T>
 void ReadValue(const Section& section, const Key& key, T& value) {
   const std::string_view name = key.Name();
@@ -137,7 +139,7 @@ bool Always(const T&) {
   return true;
 }
 
-// A value of T that the function `print` writes.
+// Binds a key to a value of T that the function `print` prints.
 template <class T, auto print>
 constexpr Access Custom() {
   return {[](YAML::Emitter& out, const Key& key, const void* object) {
@@ -146,7 +148,7 @@ constexpr Access Custom() {
           &kTypeTag<T>};
 }
 
-// A member, printed if `applies` is true for its object.
+// Binds a key to a member that is printed if `applies` is true for its object.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Printed(std::string (*fallback)() = nullptr) {
   using T = ClassOf<member>;
@@ -163,13 +165,14 @@ std::string DefaultOf() {
   out << Written(ClassOf<member>().*member);
   return out.c_str();
 }
-// Binds a member in the same way, with the default of the struct's member.
+// Binds a key to a member as Printed() does; the key's default is the default of the struct's
+// member.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Member() {
   return Printed<member, applies>(DefaultOf<member>);
 }
 
-// A member that the table reads too, because its value depends on no other key.
+// Makes the table read the key's member, too, because its value depends on no other key.
 template <auto member>
 constexpr Access Plain(Access access) {
   access.read = [](const Section& section, const Key& key, void* object) {
@@ -186,7 +189,7 @@ constexpr Access PlainPrinted() {
   return Plain<member>(Printed<member>());
 }
 
-// A section whose keys are members of inner(T).
+// Binds a key to a section whose keys are bound to members of inner(T).
 template <class T, auto inner, auto applies = Always<T>>
 constexpr Access SectionOf() {
   Access access = Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
@@ -200,19 +203,19 @@ constexpr Access SectionOf() {
   };
   return access;
 }
-// Binds a section that is read into a separate struct, a member of the section's object.
+// Binds a key to a section that is read into a separate struct, which is a member of the object.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Inner() {
   return SectionOf < ClassOf<member>, [](auto& object) -> auto& { return object.*member; }
   , applies > ();
 }
-// One whose members are T's own.
+// Binds a key to a section whose keys are bound to members of T itself.
 template <class T, auto applies = Always<T>>
 constexpr Access Group() {
   return SectionOf < T, [](auto& object) -> auto& { return object; }
   , applies > ();
 }
-// A list of sections.
+// Binds a key to a list of sections, which is a member.
 template <auto member>
 constexpr Access Each() {
   using T = ClassOf<member>;
@@ -228,8 +231,8 @@ constexpr Access Each() {
   }>();
 }
 
-// A key that is printed through the values of other keys: a shape as its links, a default in each
-// place where it applies.
+// Binds a key that is printed through the values of other keys: a shape as its links, a default in
+// each place where it applies.
 constexpr Access Elsewhere(std::string (*fallback)() = nullptr) {
   return {nullptr, nullptr, fallback};
 }

@@ -78,7 +78,8 @@ bool IsUsedByAll(const Key& key) {
          std::string_view::npos;
 }
 
-// Returns a table of the treatment, by each command, of the keys that not all commands honour.
+// Returns a table of the keys that not all commands honour, with the treatment of each key by each
+// command.
 std::string DocumentUses() {
   std::string head = "| key |", rule = "|---|";
   for (const char* command : kCommands) {

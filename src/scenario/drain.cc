@@ -17,8 +17,9 @@ constexpr Duration kMinQuiet = Duration::Seconds(1);
 constexpr Duration kMinLimit = Duration::Seconds(5);
 constexpr Duration kMost = Duration::Seconds(60);
 constexpr Duration kUnknown = Duration::Seconds(5);
-constexpr int64_t kJitters = 8;         // further than this from the mean hardly any packet is
-constexpr int64_t kEthernetBytes = 18;  // header and VLAN tag
+// The multiple of the jitter by which hardly any packet's delay differs from the mean.
+constexpr int64_t kJitters = 8;
+constexpr int64_t kEthernetBytes = 18;  // bytes of header and VLAN tag
 
 path::QueueSize LimitOf(const path::QueueSpec& queue) {
   if (queue.limit) return *queue.limit;
@@ -28,7 +29,7 @@ path::QueueSize LimitOf(const path::QueueSpec& queue) {
   return path::FifoQueue::kDefaultLimit;
 }
 
-// Returns the duration of sending `bytes`; kMost if it would be longer.
+// Returns the time in which `bytes` are sent at this rate, at most kMost.
 Duration TimeOnLink(double bytes, int64_t rate) {
   const double nanoseconds = bytes * 8e9 / static_cast<double>(rate);
   return nanoseconds < static_cast<double>(kMost.nanoseconds())
@@ -65,9 +66,10 @@ Duration HoldOf(const path::Spec& spec, int mtu) {
   return std::min(DelayOf(spec.delay) + QueueingOf(spec, mtu), kMost);
 }
 
-// Returns the maximum time that the link holds a packet, of both directions and all its SPECs.
+// Returns the maximum time for which the link holds a packet, over both directions and all its
+// SPECs.
 Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
-  if (IsWifi(link)) return kUnknown;  // queues, retries and rates are those of the MAC
+  if (IsWifi(link)) return kUnknown;  // queues, retries and rates are those of the Wi-Fi MAC
   Duration most = std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
                            HoldOf(link.down.value_or(link.spec), link.mtu));
   for (const path::TrafficClass& each : ClassesOf(link)) {
@@ -80,8 +82,8 @@ Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
   return most;
 }
 
-// Returns the maximum time that a path of the fewest links holds a packet; kMost if there is no
-// path.
+// Returns the maximum time for which a path with the fewest links holds a packet; kMost if there is
+// no path.
 Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
   std::map<std::string, Duration> reached = {{flow.from, Duration()}};
   std::deque<std::string> next = {flow.from};
@@ -100,7 +102,7 @@ Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
   return found == reached.end() ? kMost : found->second;
 }
 
-// Returns the maximum time that a path which passes no node twice can hold a packet.
+// Returns the maximum time for which any path that visits no node twice can hold a packet.
 Duration HoldOfLongest(const Scenario& scenario) {
   std::vector<Duration> holds;
   for (const LinkSettings& link : scenario.links) holds.push_back(HoldOf(scenario, link));
@@ -114,7 +116,7 @@ Duration HoldOfLongest(const Scenario& scenario) {
 }  // namespace
 
 Drain DrainOf(const Scenario& scenario, const Flow& flow) {
-  // A ping counts both ways: it is under way until its answer has arrived.
+  // The number of directions: a ping is under way until its answer has arrived.
   const int64_t ways = flow.kind == Flow::Kind::kPing ? 2 : 1;
   const Duration limit = std::min(kMinLimit + HoldOfLongest(scenario) * ways, kMost);
   return {std::min(kMinQuiet + HoldOfShortest(scenario, flow) * ways, limit), limit};

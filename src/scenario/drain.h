@@ -1,4 +1,4 @@
-// The maximum time for which a flow's packets may be under way after its sender has ended.
+// The maximum time for which packets of a flow may be under way after its sender has ended.
 #pragma once
 
 #include "base/time.h"
@@ -6,17 +6,17 @@
 
 namespace viaduct::scenario {
 
-// A receiver waits until everything has arrived, or nothing has arrived for `quiet`, and at most
-// for `limit`.
+// The time limits of a receiver: it waits until all packets have arrived, or no packet has arrived
+// for `quiet`, and at most for `limit`.
 struct Drain {
   Duration quiet;
   Duration limit;
 };
 
-// `quiet` is the maximum time that the links of a shortest path can hold packets (their delay, and
-// their full queue at their rate) plus a second; `limit` is that of the longest path plus five
-// seconds. A link whose rate or delay is read from a file counts as five seconds. Neither is more
-// than a minute.
+// Returns the time limits for a flow. `quiet` is the maximum time for which the links of a shortest
+// path can hold packets (their delay, and their full queue at their rate) plus a second; `limit` is
+// the time for the longest path plus five seconds. A link whose rate or delay is read from a file
+// counts as five seconds. Neither limit is more than a minute.
 Drain DrainOf(const Scenario& scenario, const Flow& flow);
 
 }  // namespace viaduct::scenario

@@ -51,7 +51,8 @@ void HostChecks::Check(NodeSettings& node) const {
   }
 }
 
-// Hosts are on one network, without gateways; the other nodes forward frames and have no stack.
+// Checks a node of a scenario in which nodes forward frames: hosts are on one network, without
+// gateways; the other nodes forward frames and have no network stack.
 void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
   const Value& at = PlaceOfNode(file_, node.name);
   if (!node.gateway.empty()) {
@@ -82,7 +83,8 @@ void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& n
   if (!reason.empty()) Fail(at, "data_plane: " + reason);
 }
 
-// A node outside, beyond an interface of this machine, may carry its frames too.
+// Checks that some node carries the host's frames: a neighbour that forwards frames, or a node
+// outside, to which an interface of this machine leads.
 void HostChecks::CheckServed(const NodeSettings& host,
                              const std::set<std::string>& neighbours) const {
   const bool is_served = std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& node) {
@@ -108,7 +110,7 @@ void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& n
   };
   if (node.remote) {
     CheckLinksOfRemote(node);
-    // Two clients, or more, on one link and nothing else.
+    // Accepts clients without a gateway if the link connects only clients.
     if (node.gateway.empty() && std::ranges::all_of(neighbours, is_host)) return;
   }
   if (node.gateway.empty()) {
@@ -126,7 +128,7 @@ void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& n
   }
 }
 
-// A client has one wire.
+// Checks that a remote node is on one link, because its client has only one connection to the hub.
 void HostChecks::CheckLinksOfRemote(const NodeSettings& node) const {
   const auto links = std::ranges::count_if(scenario_.links, [&](const LinkSettings& link) {
     return std::ranges::count(link.nodes, node.name) > 0;

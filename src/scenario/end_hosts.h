@@ -1,4 +1,5 @@
-// The hosts of a scenario, once its links are known: how each is connected.
+// Checks the hosts of a scenario once its links are known: the neighbours and the gateway of each
+// host.
 #pragma once
 
 #include <map>
@@ -11,17 +12,19 @@
 
 namespace viaduct::scenario {
 
-// Returns the place in the file of a node's gateway, or of the node.
+// Returns the place in the file of a node's gateway; the place of the node if the file gives no
+// gateway.
 const Value& PlaceOfNode(const Section& file, const std::string& name);
 
 class HostChecks {
  public:
-  // All must outlive this object. The links must have been read.
+  // All arguments must outlive this object. The links must have been read.
   HostChecks(const Scenario& scenario, const Section& file, const NameTable& nodes);
 
   bool IsLinked(const std::string& node) const { return neighbours_.contains(node); }
-  // A host has a gateway, which is filled in if it need not be given; a remote one is on one link.
-  // Beside nodes that forward frames hosts have none. Throws UsageError.
+  // Checks a host. The host must have a gateway, which is filled in if the file need not give it; a
+  // remote host must be on one link. In a scenario in which nodes forward frames, hosts have no
+  // gateway. Throws UsageError.
   void Check(NodeSettings& node) const;
 
  private:
@@ -33,7 +36,7 @@ class HostChecks {
   const Scenario& scenario_;
   const Section& file_;
   const NameTable& nodes_;
-  const FrameNodes* const bridged_;  // if there are any
+  const FrameNodes* const bridged_;  // null if no nodes forward frames
   std::map<std::string, std::set<std::string>> neighbours_;
 };
 

@@ -52,7 +52,8 @@ class EventReader {
     return event;
   }
 
-  // Applies an event: sets the SPECs that it leads to. Must be called in the order of time.
+  // Applies an event to the state of its link and stores the resulting SPECs in the event. Must be
+  // called in the order of time.
   void Happen(const Section& section, LinkEvent& event) {
     LinkState& state = states_.at(event.link);
     if (event.kind == LinkEvent::Kind::kSpec) {
@@ -111,7 +112,8 @@ class EventReader {
   std::map<std::string, LinkState> states_;
 };
 
-// The links whose SPECs change, and those that share a rate with another link.
+// Tries the changes of SPECs on the links whose SPECs change, together with the links that share a
+// rate with another link.
 class LinkTrial {
  public:
   explicit LinkTrial(const Scenario& scenario)
@@ -130,7 +132,8 @@ class LinkTrial {
     trial_.CheckLinks();
   }
 
-  // A pair has one NAT: one direction must release it before the opposite direction gets it.
+  // Applies an event to the trial, first to the directions whose new SPEC has no NAT: a pair has
+  // one NAT, which one direction must release before the opposite direction can get it.
   void Happen(const LinkEvent& event) {
     const auto spec_of = [&](const Tried& tried) -> const path::Spec& {
       return tried.is_down ? event.down_spec : event.up_spec;
@@ -144,7 +147,8 @@ class LinkTrial {
       const path::Spec& spec = spec_of(tried);
       Within(fmt::format("{}.{}", event.where, key), [&, number = pipeline] {
         trial_.Change(number, spec);
-        // A link without a rate would let a sender at full speed stop the simulation's time.
+        // In a simulation, a link without a rate would let a sender at full speed stop virtual
+        // time.
         if (simulated_) trial_.CheckLinks();
       });
     }
@@ -153,7 +157,7 @@ class LinkTrial {
  private:
   struct Tried {
     size_t pipeline;
-    bool is_down;  // the second direction of a pair
+    bool is_down;  // whether this is the second direction of a pair
   };
 
   void Add(const LinkSettings& link) {
@@ -173,7 +177,7 @@ class LinkTrial {
 
   bool simulated_;
   path::Trial trial_;
-  std::map<std::string, std::vector<Tried>> pipelines_;  // key: the link's name
+  std::map<std::string, std::vector<Tried>> pipelines_;  // the key is the link's name
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The events of a scenario file.
+// Reads, describes and tries the events of a scenario file.
 #pragma once
 
 #include <string>
@@ -10,23 +10,25 @@
 
 namespace viaduct::scenario {
 
-// Reads `events` of the file in the order of time; `scenario` has everything else already. Throws
-// UsageError, also for a change that makes no valid SPEC of the one that the link has then, and for
-// captures that are started twice or stopped when there is none.
+// Reads `events` of the file and returns them in the order of time; all other parts of `scenario`
+// have been read already. Throws UsageError, also for a change that does not result in a valid SPEC
+// for the link at that time, for a capture that is started twice, and for a capture that is stopped
+// but not running.
 std::vector<LinkEvent> ReadEvents(const Section& file, const NameTable& links,
                                   const Scenario& scenario);
 
 // Returns whether an event changes this link's SPEC.
 bool ChangesSpec(const Scenario& scenario, const std::string& link);
-// Returns the change of the event: "down", "delay=50ms", "up rate=1Mbit down loss=2%", "capture
-// start".
+// Returns the change that the event makes, as text: "down", "delay=50ms", "up rate=1Mbit down
+// loss=2%", "capture start".
 std::string DescribeEvent(const LinkEvent& event);
-// The links that are captured at some time, in the order of `captures`, then of the events.
+// Returns the links that are captured at some time: first those of `captures`, in its order, then
+// those of the events.
 std::vector<std::string> CapturedLinks(const Scenario& scenario);
 
-// Makes the changes of SPECs with pipelines that carry nothing, as the links will with theirs, and
-// reads the files that they name. Throws UsageError naming the link, or the event's place in the
-// file.
+// Makes the changes of SPECs on pipelines that carry no packets, in the same way as on the links
+// during the run, and reads the files that the SPECs name. Throws UsageError naming the link, or
+// the place of the event in the file.
 void TryEvents(const Scenario& scenario);
 
 }  // namespace viaduct::scenario

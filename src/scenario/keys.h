@@ -1,7 +1,7 @@
-// Every key of a scenario file, in one table: the parser accepts these and no others, and
-// docs/scenario.md is printed from here. Each key is bound to the member that it sets, so that the
-// printed (and hashed, and passed to the simulator) value is the one that was read, and each
-// default is stated once.
+// All keys of a scenario file, in one table: the parser accepts these keys and no others, and
+// docs/scenario.md is generated from the table. Each key is bound to the member that it sets, so
+// that the value that is printed (and hashed, and passed to the simulator) is the value that was
+// read, and each default is stated only once.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ class Section;
 // The type of a key's value.
 enum class Type {
   kText,
-  kName,     // letters, digits, "-", "_"
+  kName,     // letters, digits, "-" and "_"
   kChoice,   // one of the words in `choices`
-  kBoolean,  // true, false
+  kBoolean,  // true or false
   kInteger,
-  kDuration,  // base/units.h
+  kDuration,  // a duration, parsed by base/units.h
   kRate,
-  kSpec,      // path/spec.h
-  kPrefix,    // 10.0.0.0/8, or none
+  kSpec,      // a SPEC, parsed by path/spec.h
+  kPrefix,    // a prefix such as 10.0.0.0/8, or none
   kNode,      // the name of a node
   kNodes,     // a list of nodes, or all
   kLink,      // the name of a link
   kLinks,     // a list of links, or all
   kTexts,     // a list of texts
-  kWords,     // a command: text, split as a shell would, or a list of words
+  kWords,     // a command: a text that is split as by a shell, or a list of words
   kTable,     // a map from names to texts
-  kSection,   // a map with separate keys
-  kProtocol,  // a map with separate keys, or the value of its key protocol
-  kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with separate keys
+  kSection,   // a map with keys of the table
+  kProtocol,  // a map with keys of the table, or only the value of its key protocol
+  kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with keys of the table
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key whose path is in `choices`
@@ -45,18 +45,18 @@ enum class Type {
 
 struct Key;
 
-// The binding of a key to a member of the struct that its section is read into. Created by the
-// functions of scenario/binding.h.
+// The binding of a key to a member of the struct into which the key's section is read. Created by
+// the functions of scenario/binding.h.
 struct Access {
-  // Writes the key and the member of `object`; nothing if the member is empty. Null: the key is
-  // printed through the values of other keys.
+  // Prints the key and the member of `object`; prints nothing if the member is empty. Null: the key
+  // is printed through the values of other keys.
   void (*print)(YAML::Emitter& out, const Key& key, const void* object) = nullptr;
-  const void* object_type = nullptr;  // the type of print's and read's object: &kTypeTag<T>
+  const void* object_type = nullptr;  // the type of `object` for print and read: &kTypeTag<T>
   std::string (*fallback)() = nullptr;
   // Sets the member of `object` to the value in the section, or to the default. Null: the value
-  // depends on other keys; the reader of the section reads it.
+  // depends on other keys, and the reader of the section sets it.
   void (*read)(const Section& section, const Key& key, void* object) = nullptr;
-  // The bounds of a whole number, or of a name's length.
+  // The bounds of an integer, or of the length of a name.
   int64_t low = INT64_MIN, high = INT64_MAX;
 
   constexpr Access From(int64_t least, int64_t most) const {
@@ -70,45 +70,47 @@ struct Access {
 // The treatment of a key by a command.
 enum class Use : char {
   kHonoured = 'y',
-  kRefused = 'r',   // an error that names the key
-  kNotRun = 'n',    // the command reports that it does not do that
-  kNoMeaning = '-'  // the key has no meaning for it
+  kRefused = 'r',   // the command fails with an error that names the key
+  kNotRun = 'n',    // the command reports that it ignores the key
+  kNoMeaning = '-'  // the key has no meaning for the command
 };
 
 // The commands that read scenarios, in the order of Key::uses: `viaduct run` in each mode; the last
-// three in the modes that they have. `viaduct sweep`, `plot` and `view` run `viaduct run`.
+// three in the modes that they support. `viaduct sweep`, `plot` and `view` execute `viaduct run`.
 inline constexpr const char* kCommands[] = {"simulate", "traditional", "emulate",         "offload",
                                             "up",       "hub",         "several machines"};
 
 struct Key {
-  // "links[].mtu": [] is any position of a list, NAME any name the user chose.
+  // The path of the key, "links[].mtu": [] stands for any position of a list, NAME for any name
+  // that the user chose.
   const char* path;
   Type type;
   Access access;
   const char* help;
   const char* example;
-  const char* choices = "";      // kChoice: separated by spaces; kAlias: a path
-  const char* uses = "yyyyyyy";  // for each of kCommands a Use
+  const char* choices = "";      // for kChoice: the words, separated by spaces
+  const char* uses = "yyyyyyy";  // a Use for each of kCommands
 
   Use UseBy(size_t command) const { return static_cast<Use>(uses[command]); }
-  // The default as it would be written; "" if there is none.
+  // Returns the default as it is written in a file; "" if there is none.
   std::string Default() const { return access.fallback ? access.fallback() : ""; }
-  // "links[]" and "mtu".
+  // Return the two parts of the path: "links[]" and "mtu".
   std::string_view Section() const;
   std::string_view Name() const;
 };
 
 std::span<const Key> Keys();
-// The key at `path`, which must exist.
+// Returns the key at `path`, which must exist.
 const Key& FindKey(std::string_view path);
-// The words that it may be, separated by spaces; "" where it is none of a few words.
+// Returns the words that the value may be, separated by spaces; "" if the value is not one of a few
+// words.
 std::string ChoicesOf(const Key& key);
-// "a duration such as 10s", for messages and the documentation.
+// Returns a description of the type, "a duration such as 10s", for messages and the documentation.
 std::string DescribeType(const Key& key);
 
-// Generates docs/scenario.md.
+// Generates the text of docs/scenario.md.
 std::string DocumentKeys();
-// Generates the JSON Schema of the file.
+// Generates the JSON Schema of a scenario file.
 std::string DocumentSchema();
 
 }  // namespace viaduct::scenario

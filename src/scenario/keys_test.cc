@@ -27,7 +27,8 @@ TEST(KeysTest, EveryKeyHasAUseByEveryCommand) {
   }
 }
 
-// A key, the rest of the scenario (a line for each override), and a change of the key.
+// A test of one key: the key, the overrides that the scenario needs for it (one per line), and an
+// override that changes the key's value.
 struct KeyChange {
   const char *key, *with, *change;
 };
@@ -201,7 +202,8 @@ const std::vector<KeyChange> kKeyChanges = {
     {"state.nodes", "state={nodes: all}", "state.nodes=[n0]"},
     {"state.interval", "state={nodes: all}", "state.interval=1ms"}};
 
-// This ensures that no key is lost on the way to the simulator, which gets the printed scenario.
+// Checks that each key changes the printed scenario, so that no key is lost on the way to the
+// simulator, which reads the printed scenario.
 TEST(KeysTest, EveryKeyChangesWhatIsPrinted) {
   const std::string base =
       "mode: simulate\nstack: kernel\nnodes: {count: 3, n1: {}, h: {host: true, gateway: n1}}\n"

@@ -87,12 +87,12 @@ class LinkReader {
     return found;
   }
 
-  // Returns whether an entry of this shape is one link.
+  // Returns whether an entry of this shape defines exactly one link.
   static bool IsOne(const std::string& shape) {
     return shape == "pair" || shape == "shared" || shape == "wifi" || shape == "interface";
   }
 
-  // `hosts`: whether `all` includes them.
+  // Returns the nodes that the key lists. `hosts`: whether `all` includes the hosts.
   std::vector<std::string> Nodes(const Section& section, const char* key, bool hosts) const {
     const Value* value = section.Find(key);
     std::vector<std::string> list;
@@ -118,7 +118,8 @@ class LinkReader {
     links_.push_back(std::move(link));
   }
 
-  // The node of an interface. Nothing that is between nodes is possible on its link.
+  // Returns the node into which an interface is moved. Refuses keys that only apply to links
+  // between nodes.
   std::vector<std::string> NodeOfInterface(const Section& entry) const {
     entry.Need({"node", "addresses"});
     for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
@@ -237,7 +238,8 @@ class LinkReader {
     }
   }
 
-  // One end of a pair may be behind a NAT, for all that is sent from there.
+  // Checks that at most one end of a pair is behind a NAT, and that the NAT applies to a direction
+  // and not to a class.
   static void CheckNat(const Section& entry, const LinkSettings& link) {
     for (const LinkClass& each : link.classes) {
       if (!each.spec.nat && !(each.up && each.up->nat) && !(each.down && each.down->nat)) continue;
@@ -308,7 +310,8 @@ class LinkReader {
     return std::ranges::find(settings_, name, &NodeSettings::name)->host;
   }
 
-  // Hosts have addresses, and the nodes that carry their frames have none.
+  // Checks an address in a scenario in which nodes forward frames: hosts need an address, and the
+  // nodes that carry their frames must not have one.
   void CheckBridged(const Section& entry, const std::string& node, const wire::IpPrefix& address) {
     const bool has = address != kNoAddress;
     if (has != IsHost(node)) {
@@ -395,7 +398,7 @@ class LinkReader {
     }
   }
 
-  // All hosts are on one network, in the order of the links.
+  // Assigns addresses of one subnet to all hosts, in the order of the links.
   void AssignToHosts(SubnetPool& pool, wire::Family family, const std::vector<bool>& automatic) {
     uint32_t hosts = 0;
     for (size_t i = 0; i < links_.size(); ++i) {
@@ -413,8 +416,8 @@ class LinkReader {
     }
   }
 
-  // Returns the length of a subnet for this number of nodes. IPv4's network and broadcast addresses
-  // are no node's (RFC 919).
+  // Returns the prefix length of a subnet for this number of nodes. In IPv4 the network address and
+  // the broadcast address belong to no node (RFC 919).
   static int LengthFor(wire::Family family, uint32_t nodes, int usual) {
     if (family == wire::Family::kIpv6) return 64;
     return std::min(usual, 32 - static_cast<int>(std::bit_width(nodes + 1)));
@@ -459,7 +462,7 @@ class LinkReader {
 
   const std::vector<NodeSettings>& settings_;
   NameTable nodes_;
-  lab::Emulator emulator_;     // the default of links
+  lab::Emulator emulator_;     // the default for links
   const FrameNodes* bridged_;  // null: nodes are routers
   std::vector<LinkSettings> links_;
   std::vector<const Value*> places_;

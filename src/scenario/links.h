@@ -1,4 +1,5 @@
-// Links of a scenario: expands shapes to pairs and shared segments, assigns names and subnets.
+// The links of a scenario: expands shapes to pairs and shared segments, and assigns names and
+// subnets.
 #pragma once
 
 #include <string>
@@ -10,15 +11,15 @@
 
 namespace viaduct::scenario {
 
-// The names that may be used, and the error message for others.
+// The names of nodes or links that a file may refer to.
 class NameTable {
  public:
   NameTable() = default;
-  // `kind`: "node" or "link".
+  // `kind`, "node" or "link", is for error messages.
   NameTable(std::string kind, std::vector<std::string> names)
       : kind_(std::move(kind)), names_(std::move(names)) {}
   const std::vector<std::string>& names() const { return names_; }
-  // Throws UsageError with a suggestion.
+  // Returns the name if it is in the table; otherwise throws UsageError with a suggestion.
   const std::string& Check(const std::string& name) const;
 
  private:
@@ -26,9 +27,9 @@ class NameTable {
   std::vector<std::string> names_;
 };
 
-// Reads `links` of the file. Addresses are those of the file, else assigned from `addressing`.
-// `bridged`: if there are nodes that forward frames; then only hosts have addresses, all in one
-// subnet. Throws UsageError.
+// Reads `links` of the file. Addresses are taken from the file, or else assigned from `addressing`.
+// `bridged`: not null if there are nodes that forward frames; then only hosts have addresses, all
+// in one subnet. Throws UsageError.
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,
                                     const FrameNodes* bridged);
 

@@ -131,7 +131,8 @@ class Loader {
     return interfaces;
   }
 
-  // ns-3 ends the simulation if a router has no address of its protocol's version of IP.
+  // Checks that each router has an address of the version of IP that its protocol routes: otherwise
+  // ns-3 would end the simulation.
   void CheckRouters() const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
     if (!protocol || protocol->bridges) return;
@@ -156,7 +157,7 @@ class Loader {
     }
   }
 
-  // Routers whose routes are their programs'.
+  // Checks the routers whose routes are made by programs.
   void CheckProgramsRoutes() {
     for (NodeSettings& node : scenario_.nodes) {
       if (node.host || RunsProtocol(scenario_, node)) continue;
@@ -172,7 +173,8 @@ class Loader {
             "not with several machines, none of which knows all; write routing: none for all "
             "nodes");
       }
-      // Programs' routes are the kernel's, so it forwards: in mode emulate the simulator would.
+      // Programs change the kernel's routes, so the kernel must forward; by default the simulator
+      // would forward in mode emulate.
       if (node.data_plane == nullptr && scenario_.mode == Mode::kEmulate) {
         node.data_plane = &fib::kKernelPlane;
       }
@@ -192,14 +194,15 @@ class Loader {
     return section.Located(key, [&] { return nodes_.Check(section.Text(key)); });
   }
 
-  // `name` with " #2", " #3"... when it is taken.
+  // Returns `name`, with " #2", " #3"... appended if the name is taken.
   static std::string Unique(const std::string& name, std::set<std::string>& taken) {
     std::string unique = name;
     for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{} #{}", name, i);
     return unique;
   }
 
-  // Reads explicit names first, so that automatic ones avoid them.
+  // Reads the names that the file gives before names are generated, so that generated names differ
+  // from them.
   static std::set<std::string> ExplicitNames(const Value& list, const char* what) {
     std::set<std::string> names;
     for (const Value& item : list.items) {
@@ -239,8 +242,9 @@ class Loader {
     if (section.Has("address")) {
       section.Located("address", [&] { return AddressOf(scenario_, flow); });
     }
-    // A UDP packet carries 28 bytes of sequence number and time (base/wire/probe_header.h), a ping
-    // 16 bytes of time; 65507 is IPv4's limit.
+    // The minimum size: a UDP packet carries 28 bytes of sequence number and time
+    // (base/wire/probe_header.h), a ping 16 bytes of time. The maximum, 65507, is the limit of
+    // IPv4.
     flow.size =
         static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
     if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");
@@ -278,8 +282,8 @@ class Loader {
     if (interval < Duration::Microseconds(100)) section.Fail("interval", "100us is the shortest");
   }
 
-  // iperf3 counts in whole seconds, up to a day: a given duration must be whole; the rest of the
-  // run is rounded down.
+  // Makes the duration a number of whole seconds, at most a day, as iperf3 requires: a given
+  // duration must be whole; a duration that is derived from the run is rounded down.
   static void WholeSeconds(const Section& section, Duration& duration) {
     const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
     const bool exact = section.Has("duration") && !section.Text("duration").ends_with('%');
@@ -295,7 +299,7 @@ class Loader {
     duration = whole;
   }
 
-  // Replaces "{n4}" by the address of node n4 for traffic to it.
+  // Replaces "{n4}" by the address for traffic to node n4.
   std::string WithAddresses(std::string text) const {
     for (const NodeSettings& node : scenario_.nodes) {
       const std::string mark = "{" + node.name + "}";
@@ -436,7 +440,8 @@ class Loader {
     }
   }
 
-  // Mode simulate: programs run on real kernels, not on ns-3's model of a stack.
+  // Checks that programs are on nodes with a real kernel, in mode simulate: ns-3's model of a stack
+  // cannot run programs.
   void CheckSimulatedPrograms() const {
     for (size_t i = 0; i < scenario_.programs.size(); ++i) {
       const std::string& name = scenario_.programs[i].node;
@@ -450,8 +455,9 @@ class Loader {
     }
   }
 
-  // In mode offload nodes have a real kernel anyway, the host's, which is all that `stack: kernel`
-  // requests there; in no other mode is there a second kernel.
+  // Checks `stack: kernel`. In mode offload nodes use the host's kernel anyway, which is all that
+  // `stack: kernel` requests in that mode; in other modes except simulate a node has no second
+  // kernel.
   void SettleStacks() {
     for (NodeSettings& node : scenario_.nodes) {
       const bool is_host_kernel =
@@ -477,10 +483,10 @@ class Loader {
   const Section file_;
   Scenario& scenario_;
   NameTable nodes_, links_;
-  const FrameNodes* bridged_ = nullptr;  // null: its nodes are routers
+  const FrameNodes* bridged_ = nullptr;  // null: the nodes are routers
 };
 
-// The file's base name as a lab's name.
+// Returns the name of a lab that is derived from the file's base name.
 std::string NameFrom(const std::string& file) {
   std::string name = std::filesystem::path(file).stem();
   for (char& c : name) {
@@ -490,7 +496,7 @@ std::string NameFrom(const std::string& file) {
   return name.substr(0, 32);
 }
 
-// `routing: none` as `routing: {protocol: none}`.
+// Replaces `routing: none` by `routing: {protocol: none}`.
 void WriteRoutingAsMap(Value& root) {
   Value* routing = root.IsMap() ? root.Find("routing") : nullptr;
   if (routing == nullptr || !routing->IsScalar()) return;

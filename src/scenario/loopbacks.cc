@@ -41,7 +41,7 @@ std::vector<IpPrefix> ReadPools(const Section& addressing) {
   return pools;
 }
 
-// One node's, as its settings have them.
+// Reads the loopback addresses in the settings of one node.
 std::vector<IpPrefix> ReadOwn(const Section& node) {
   std::vector<IpPrefix> own;
   for (const std::string& text : node.Texts("loopback")) {
@@ -119,13 +119,13 @@ class Loopbacks {
     node.loopback.push_back(address);
   }
 
-  // Checks that other nodes would learn of the address.
+  // Checks that the routing protocol announces the address to other nodes.
   void CheckProtocol(const IpPrefix& address, const Value& at) const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
     if (const FrameNodes* nodes = FrameNodesOf(scenario_)) {
       Fail(at, fmt::format("loopback: {} has no address", nodes->one));
     }
-    if (protocol == nullptr) return;  // static, or the user's own
+    if (protocol == nullptr) return;  // static routes, or a protocol of the user
     if (!protocol->announces_networks) {
       Fail(at, fmt::format("loopback: {} announces one address of each node, that of a link; leave "
                            "it out, or use another routing.protocol",

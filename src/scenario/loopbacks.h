@@ -1,4 +1,4 @@
-// Nodes' own addresses: addressing.loopback, nodes.NAME.loopback.
+// Loopback addresses of nodes: addressing.loopback, nodes.NAME.loopback.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 
 namespace viaduct::scenario {
 
-// Returns the prefixes that links must not have: those of addressing.loopback and of nodes' own
-// addresses. Throws UsageError naming the place.
+// Returns the prefixes that links must not use: those of addressing.loopback and those of nodes'
+// loopback addresses. Throws UsageError naming the place.
 std::vector<wire::IpPrefix> LoopbackPrefixes(const Section& file);
 
-// Reads the nodes' own addresses, and gives one of addressing.loopback to the nodes that are no
-// hosts and have none of its family. The links have been read. Throws UsageError.
+// Reads the loopback addresses of nodes, and assigns an address of addressing.loopback to each node
+// that is no host and has no loopback address of the same family. The links must have been read.
+// Throws UsageError.
 void ReadLoopbacks(const Section& file, Scenario* scenario);
 
 }  // namespace viaduct::scenario

@@ -15,11 +15,12 @@ namespace viaduct::scenario {
 namespace {
 
 constexpr size_t kMaxNameLength = 32;
-// A VXLAN identifier has 24 bits: the upper ones are the lab's, the lower ones the link's.
+// The number of bits for the link in a VXLAN identifier of 24 bits: the upper bits identify the
+// lab, the lower bits the link.
 constexpr int kLinkBits = 14;
 
-// Returns false for loopback, broadcast or reserved addresses, and for those that need the name of
-// a link.
+// Returns false for loopback, broadcast or reserved addresses, and for addresses that are only
+// valid with the name of a link.
 bool CanBeReached(const wire::IpAddress& address) {
   if (address.IsUnspecified() || address.IsMulticast()) return false;
   if (address.family == wire::Family::kIpv4) {
@@ -51,7 +52,7 @@ Machine ReadMachine(const Section& section, const std::string& name) {
   return machine;
 }
 
-// FNV-1a, of 32 bits (Fowler, Noll, Vo).
+// Returns the FNV-1a hash with 32 bits (Fowler, Noll, Vo).
 uint32_t HashOf(const std::string& text) {
   uint32_t hash = 2166136261U;
   for (const unsigned char c : text) hash = (hash ^ c) * 16777619U;
@@ -183,7 +184,7 @@ lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& m
   const std::string& other = MachineOf(scenario, settings.nodes.at(1 - tunnel.end));
   tunnel.remote = scenario.machines.at(MachineNumber(scenario, other)).address;
   tunnel.port = kTunnelPort;
-  // Never 0, as links count from 1.
+  // The identifier is never 0, because links are counted from 1.
   tunnel.vni = (HashOf(scenario.name) << kLinkBits & 0xffffff) | (static_cast<uint32_t>(link) + 1);
   return tunnel;
 }

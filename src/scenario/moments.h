@@ -1,5 +1,5 @@
-// Times of a run in a scenario file: a duration, or a part of the run ("40%"), so that a run can be
-// shortened or extended as a whole.
+// Times of a run in a scenario file: a duration, or a percentage of the run ("40%"), so that all
+// times change with the duration of the run.
 #pragma once
 
 #include "base/time.h"
@@ -7,9 +7,11 @@
 
 namespace viaduct::scenario {
 
-// A moment of a run of this duration; it must lie before the end. Throws UsageError.
+// Reads a time within a run of this duration; the time must be before the run's end. Throws
+// UsageError.
 Duration ReadMoment(const Section& section, const char* key, Duration run);
-// A span from `start` on; it must end with the run at the latest. Throws UsageError.
+// Reads a duration that begins at `start`; it must end at the latest with the run. Throws
+// UsageError.
 Duration ReadSpan(const Section& section, const char* key, Duration start, Duration run);
 
 }  // namespace viaduct::scenario

@@ -25,7 +25,8 @@ bool IsOn(const Scenario& scenario, const std::string& node, const std::string& 
   return std::ranges::count(settings.nodes, node) > 0;
 }
 
-// Groups that routers may forward to (RFC 5771, section 4; RFC 4291, section 2.7).
+// Checks that routers may forward packets to the group (RFC 5771, section 4; RFC 4291, section
+// 2.7).
 void CheckGroup(const Section& section, const std::string& text) {
   const IpAddress group = section.Located("group", [&] { return IpAddress::Parse(text); });
   const bool is_ipv4 = group.family == Family::kIpv4;
@@ -33,13 +34,13 @@ void CheckGroup(const Section& section, const std::string& text) {
     section.Fail("group", fmt::format("{} is no group; give one such as {}", text,
                                       is_ipv4 ? "239.1.1.1" : "ff15::1"));
   }
-  constexpr uint8_t kLinkLocal = 2;  // the minimum scope that leaves an interface
+  constexpr uint8_t kLinkLocal = 2;  // the widest scope that does not leave a link
   const bool stays = is_ipv4 ? group.bytes[0] == 224 && group.bytes[1] == 0 && group.bytes[2] == 0
                              : (group.bytes[1] & 0xf) <= kLinkLocal;
   if (stays) section.Fail("group", fmt::format("{} is of one link, and never forwarded", text));
 }
 
-// Refuses modes in which traffic to groups would silently be another experiment.
+// Refuses modes in which traffic to groups would silently give different results.
 void CheckMulticastMode(const Section& section, const char* key, const Scenario& scenario) {
   if (scenario.mode == Mode::kSimulate || scenario.mode == Mode::kOffload) return;
   section.Fail(key, fmt::format("traffic to groups is for modes simulate and offload, not {}: "
@@ -47,8 +48,8 @@ void CheckMulticastMode(const Section& section, const char* key, const Scenario&
                                 ModeName(scenario.mode)));
 }
 
-// A kernel in virtual time has routes to groups of its own only, and a program on a node whose
-// data plane is the simulator cannot join a group there.
+// Refuses nodes that cannot have traffic to groups: a kernel in virtual time has only its own
+// routes to groups, and a program cannot join a group on a node whose data plane is the simulator.
 void CheckMulticastNode(const Section& section, const char* key, const Scenario& scenario,
                         const std::string& name) {
   const NodeSettings& node = NodeNamed(scenario, name);
@@ -64,7 +65,7 @@ void CheckMulticastNode(const Section& section, const char* key, const Scenario&
   }
 }
 
-// Reads an entry of `multicast`.
+// Reads one entry of `multicast`.
 class RouteEntry {
  public:
   RouteEntry(const Section& section, const NameTable& nodes, const NameTable& links,
@@ -94,7 +95,8 @@ class RouteEntry {
   }
 
  private:
-  // An address, or of a node its first of the group's family.
+  // Reads the source: an address, or a node, for which its first address of the group's family is
+  // used.
   void ReadSource() {
     const Family family = IpAddress::Parse(route_.group).family;
     const bool is_ipv4 = family == Family::kIpv4;
@@ -127,7 +129,7 @@ class RouteEntry {
   }
 
   void ReadTo() {
-    if (section_.At("to").IsScalar()) {  // all
+    if (section_.At("to").IsScalar()) {  // the word `all`
       for (const std::string& link : links_.names()) {
         if (link != route_.from && IsOn(scenario_, route_.node, link)) route_.to.push_back(link);
       }

@@ -1,4 +1,4 @@
-// Traffic to groups: static multicast routes, and flows with several receivers.
+// Traffic to multicast groups: static multicast routes, and flows with several receivers.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,19 @@
 
 namespace viaduct::scenario {
 
-// Reads `multicast` of the file; the nodes, links and mode of the scenario are known. Throws
-// UsageError.
+// Reads `multicast` of the file; the nodes, links and mode of the scenario must have been read.
+// Throws UsageError.
 std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& nodes,
                                           const NameTable& links, const Scenario& scenario);
 
-// Checks the group of a flow, to be called when everything else of the flow is known and those
-// before it are in the scenario, and sets the link that it is sent by. Throws UsageError.
+// Checks the group of a flow, and sets the link by which the flow is sent. Must be called when
+// everything else of the flow has been read and the scenario contains the flows before it. Throws
+// UsageError.
 void ReadGroup(const Section& section, const NameTable& links, const Scenario& scenario,
                Flow& flow);
 
-// Returns the flow that sends the packets of the flow with this index: the first of the same sender
-// and group. The flow itself, if it has one receiver.
+// Returns the index of the flow that sends the packets of the flow with this index: the first flow
+// of the same sender to the same group; `index` itself for a flow with one receiver.
 size_t StreamOf(const Scenario& scenario, size_t index);
 
 }  // namespace viaduct::scenario

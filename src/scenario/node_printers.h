@@ -15,7 +15,8 @@ void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintNodeRouting(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node);
-// A plane of the whole file, where a node that it is for cannot have it printed.
+// Prints a data plane for the whole file if a node has one that cannot be printed among the
+// settings of the node.
 void PrintSharedPlane(YAML::Emitter& out, const Key& key, const Scenario& scenario);
 void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 

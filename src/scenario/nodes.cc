@@ -15,7 +15,7 @@
 namespace viaduct::scenario {
 namespace {
 
-// "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
+// Parses the stack: returns nothing for "ns3", "" for "kernel", "6.12" for "kernel:6.12".
 std::optional<std::string> ReadStack(const Section& section) {
   const std::string text = section.Text("stack");
   if (text == "ns3") return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<std::string> ReadStack(const Section& section) {
   return version;
 }
 
-// The data plane of a node, or its forwarding program: one of them is empty.
+// The data plane of a node, or its forwarding program; the member that does not apply is empty.
 struct Plane {
   const fib::DataPlane* plane = nullptr;
   std::string program;
@@ -45,7 +45,8 @@ Plane ReadPlane(const Section& section) {
   map.Need({"program"});
   std::string program = map.Text("program");
   if (forward::IsProgramLibrary(program)) return {nullptr, program};
-  map.Located("program", [&] { return &forward::LoadProgram(program); });  // no code of the user's
+  // Checks that a built-in program has this name; loads no code of the user.
+  map.Located("program", [&] { return &forward::LoadProgram(program); });
   return {nullptr, program};
 }
 
@@ -113,8 +114,8 @@ class NodeReader {
     }
   }
 
-  // Sets the data plane of nodes that do not select one. A host's packets are the kernel's in any
-  // case.
+  // Sets the data plane of nodes for which the file sets none. The kernel handles a host's packets
+  // in any case.
   void SetPlanes(const Plane& read) {
     for (NodeSettings& node : nodes_) {
       if (node.data_plane != nullptr || !node.program.empty()) continue;
@@ -216,7 +217,7 @@ class NodeReader {
 
   const Section& file_;
   const std::string_view protocol_;
-  std::optional<std::string> kernel_;  // the default of nodes
+  std::optional<std::string> kernel_;  // the default for nodes
   std::vector<NodeSettings> nodes_;
 };
 

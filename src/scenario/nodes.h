@@ -1,4 +1,4 @@
-// Nodes of a scenario, as far as they do not depend on its links.
+// The nodes of a scenario, with the settings that do not depend on its links.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace viaduct::scenario {
 // The maximum number of nodes in a file.
 inline constexpr int64_t kMaxNodes = 2000;
 
-// Reads `nodes` of the file, in which `protocol` routes. Throws UsageError.
+// Reads `nodes` of the file; `protocol` is the routing protocol. Throws UsageError.
 std::vector<NodeSettings> ReadNodes(const Section& file, std::string_view protocol);
 
 }  // namespace viaduct::scenario

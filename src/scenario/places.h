@@ -1,4 +1,4 @@
-// The places of the nodes of a scenario's Wi-Fi links, and how they move.
+// The positions of the nodes on a scenario's Wi-Fi links, and the movement of the nodes.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace viaduct::scenario {
 
-// Reads the nodes' positions and waypoints and checks the file's mobility, whose plain keys the
-// scenario has already, and the mode, as only one has Wi-Fi. Throws UsageError.
+// Reads the positions and waypoints of nodes, checks the file's mobility, whose plain keys have
+// been read already, and checks the mode, because only mode simulate has Wi-Fi. Throws UsageError.
 void ReadPlaces(const Section& file, Scenario* scenario);
 
 // Returns whether a node is on a Wi-Fi channel.
 bool IsOnWifi(const Scenario& scenario, const std::string& node);
-// Returns whether a node has a place: on a Wi-Fi channel, or because the scenario gives it.
+// Returns whether a node has a position: because it is on a Wi-Fi channel, or because the scenario
+// gives its position.
 bool HasPlace(const Scenario& scenario, const NodeSettings& node);
 
 }  // namespace viaduct::scenario

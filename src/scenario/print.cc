@@ -11,7 +11,7 @@
 namespace viaduct::scenario {
 namespace {
 
-// Returns whether only the whole file can have given the node this data plane.
+// Returns whether the node's data plane can only have been set for the whole file.
 bool HasSharedPlane(const NodeSettings& node) {
   return IsRemoteRouter(node) && node.data_plane != nullptr && !node.data_plane->in_simulator;
 }

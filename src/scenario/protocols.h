@@ -1,4 +1,4 @@
-// ns-3's routing protocols, as far as a scenario must know them.
+// ns-3's routing protocols, with the properties that scenarios depend on.
 #pragma once
 
 #include <string>
@@ -13,54 +13,63 @@ namespace viaduct::scenario {
 
 struct RoutingProtocol {
   std::string_view name;  // the name in scenario files, in any letter case
-  std::string_view type;  // ns-3's TypeId
+  std::string_view type;  // the TypeId in ns-3
   wire::Family family;
-  // Finds a route when a packet needs one, and must therefore be given that packet.
+  // Whether the protocol finds a route only when a packet needs it, and must therefore receive that
+  // packet.
   bool reactive;
-  // Announces the networks of its routers, and so reaches the hosts behind these; else only nodes.
+  // Whether the protocol announces the networks of its routers, so that hosts behind routers are
+  // reached; otherwise only nodes are reached.
   bool announces_networks;
-  // Carries the hosts' Ethernet frames, below IP: all hosts are on one network, and its own nodes
-  // have no addresses. `family` is meaningless then.
+  // Whether the protocol carries the Ethernet frames of hosts, below IP: all hosts are then on one
+  // network, the protocol's nodes have no addresses, and `family` is meaningless.
   bool bridges = false;
-  // Makes routes to its neighbours, too: of the nodes that share a radio channel not all are.
+  // Whether the protocol also makes routes to neighbours: not all nodes that share a radio channel
+  // are neighbours.
   bool senses_neighbours = false;
 };
 
-// `routing: none`: ns-3 makes no routes, but to the networks of a node's own links.
+// The value of `routing: none`: ns-3 makes no routes, except to the networks of a node's own links.
 inline constexpr std::string_view kNoProtocol = "none";
 
-// Finds a protocol by its name in any letter case, or by its type. Null: a type of the user's own,
-// "static" or none.
+// Finds a protocol by its name in any letter case, or by its TypeId. Returns null for a TypeId of
+// the user, "static" or none.
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
-// Throws UsageError where the file has the key `routing`, or `routing.protocol`, and nothing behind
-// it: that does not ask for the default.
+// Throws UsageError if the file has the key `routing`, or `routing.protocol`, without a value: the
+// user does not mean the default.
 void CheckRoutingIsGiven(const Value& file);
-// The type of a known protocol, "static" or kNoProtocol for its name in any letter case; other
-// texts are types of the user's own, and stay as they are.
+// Returns the TypeId of a known protocol, "static" or kNoProtocol for its name in any letter case;
+// other texts are TypeIds of the user, and are returned unchanged.
 std::string CanonicalProtocol(const std::string& text);
-// "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
+// Returns a hint, "; did you mean 'OLSR'?", about a word that is neither a name nor a TypeId; "" if
+// no name is similar.
 std::string SuggestProtocol(std::string_view text);
-// Returns the reason why a protocol of ns-3 cannot be used in a scenario; empty: no reason is
-// known.
+// Returns the reason for which a protocol of ns-3 cannot be used in a scenario; empty if no reason
+// is known.
 std::string_view ProtocolUnavailable(std::string_view text);
-// The nodes of a scenario that forward frames, not packets: all that are no hosts.
+// The properties of nodes that forward frames instead of packets, which are all nodes that are no
+// hosts.
 struct FrameNodes {
-  std::string_view one;  // "an RBridge"
-  int overhead;          // maximum by which they make frames longer between them, bytes
+  std::string_view one;  // one such node, in messages: "an RBridge"
+  // The maximum number of bytes by which frames are longer between such nodes.
+  int overhead;
 };
-// Returns null if the nodes of the scenario are routers.
+// Returns the properties of nodes that forward frames; null if the nodes of the scenario are
+// routers.
 const FrameNodes* FrameNodesOf(const Scenario& scenario);
-// Returns whether the nodes are RBridges (WMRP).
+// Returns whether the nodes of the scenario are RBridges (WMRP).
 bool HasRBridges(const Scenario& scenario);
-// Returns whether the nodes forward by programs (NodeSettings::program).
+// Returns whether the nodes of the scenario forward frames by programs (NodeSettings::program).
 bool HasFramePrograms(const Scenario& scenario);
-// Beside programs runs no protocol of IP: without another one, kNoProtocol. Throws UsageError.
+// Checks that no IP routing protocol runs if nodes forward frames by programs; sets the protocol to
+// kNoProtocol if the file gives none. Throws UsageError.
 void CheckFramePrograms(const Section& file, Scenario* scenario);
-// Returns whether ns-3 makes the node's routes: its protocol, or `static`. Programs make the routes
-// of remaining routers, a host has the one to its gateway, and a node that forwards frames by a
-// program none.
+// Returns whether ns-3 makes the node's routes, by its protocol or as `static`. It does not for
+// routers whose routes programs make, for hosts, which have only the route to their gateway, and
+// for nodes that forward frames by a program, which have no routes.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
-// Returns the reason why an RBridge cannot have its data plane; empty: it can, or has none yet.
+// Returns the reason for which an RBridge cannot have its data plane; empty if it can, or has none
+// yet.
 std::string RBridgeUnavailable(const NodeSettings& node, Mode mode);
 
 }  // namespace viaduct::scenario

@@ -86,7 +86,8 @@ TEST(NoProtocolTest, IsNotWaitedForBeyondTheNodesOfPrograms) {
   EXPECT_EQ(awaited(line, "routing=none"), " ch");
   const std::string ring = "links: [{ring: [a, b, c]}, {pair: [c, h]}]\n";
   EXPECT_EQ(awaited(ring, "nodes.b={routing: none}"), " ac ah ch");
-  // Pairs that no link connects are awaited, too: a missing link does not go unnoticed.
+  // The run also waits for routes between nodes that no links connect, so that a missing link does
+  // not go unnoticed.
   const std::string apart = "links: [{pair: [a, b]}, {pair: [c, h]}]\n";
   EXPECT_EQ(awaited(apart, "nodes.b={routing: none}"), " ac ah bc bh ch");
 }

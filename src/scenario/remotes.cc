@@ -25,7 +25,8 @@ bool HasIpv6(const Scenario& scenario, const NodeSettings& node) {
   return HasIpv6(node.loopback) || std::ranges::any_of(scenario.links, is_its_own);
 }
 
-// "KEY: what is wrong"; empty: nothing.
+// Returns the reason for which the node cannot be a remote router, "KEY: what is wrong"; empty if
+// there is none.
 std::string RemoteUnavailable(const Scenario& scenario, const NodeSettings& node) {
   if (HasRBridges(scenario)) {
     return "host: with WMRP a remote node is a host; leave out host: false";

@@ -1,4 +1,4 @@
-// Remote nodes: whether each is a host at the end of a link, or a router of the network.
+// Remote nodes: whether a remote node is a host at the end of a link, or a router of the network.
 #pragma once
 
 #include <string_view>
@@ -8,17 +8,17 @@
 
 namespace viaduct::scenario {
 
-// Returns whether a remote node is a host unless the file sets it otherwise: with protocols that
-// announce the networks of their routers. Other protocols know only nodes, and would not find a
-// host that is no node of theirs.
+// Returns whether a remote node is a host by default: it is with protocols that announce the
+// networks of their routers. Other protocols only know nodes, and would not find a host that does
+// not run the protocol.
 bool IsRemoteHost(std::string_view protocol);
-// Returns whether the node's programs may be a client's, whose packets ns-3 forwards for a
-// `viaduct hub`; the data plane of such a node only counts with other commands, and only the whole
-// file can give it one.
+// Returns whether the node is a remote router: a client runs its programs, and ns-3 forwards their
+// packets for a `viaduct hub`. The data plane of such a node only matters for other commands, and
+// can only be set for the whole file.
 inline bool IsRemoteRouter(const NodeSettings& node) {
   return node.remote.has_value() && !node.host;
 }
-// Throws UsageError for what a router whose programs are a client's cannot have.
+// Throws UsageError for settings that are impossible for a remote router.
 void CheckRemoteRouters(const Section& file, const Scenario& scenario);
 
 }  // namespace viaduct::scenario

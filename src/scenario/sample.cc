@@ -78,8 +78,8 @@ Shape Grid(const std::string& size) {
 
 struct Topology {
   const char* kind;
-  const char* size;  // the default
-  int64_t least;     // nodes
+  const char* size;  // the default size
+  int64_t least;     // minimum number of nodes
   Shape (*make)(int64_t nodes);
 };
 

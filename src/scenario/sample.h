@@ -1,5 +1,5 @@
-// Scenario files of common topologies, with comments: what `viaduct init` writes, and what
-// `viaduct run --topo` runs.
+// Scenario files of common topologies, with comments: `viaduct init` writes them, and `viaduct run
+// --topo` runs them.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace viaduct::scenario {
 
-// The topologies there are: line, ring, grid, star, tree, wifi.
+// Returns the names of the topologies: line, ring, grid, star, tree, wifi.
 std::vector<std::string> SampleTopologies();
 
-// `topology`: KIND, or KIND,NODES (of a grid: grid,COLUMNSxROWS). `protocol`: that of `routing`.
-// `head`: put before the file as it is. Throws UsageError if there is no such topology.
+// Returns the text of a scenario file. `topology`: KIND, or KIND,NODES (for a grid:
+// grid,COLUMNSxROWS). `protocol`: the value of `routing`. `head`: text that is put before the file
+// unchanged. Throws UsageError if there is no such topology.
 std::string SampleScenario(const std::string& topology, const std::string& protocol = "OLSR",
                            const std::string& head = "");
 

@@ -1,4 +1,5 @@
-// Any text is either a scenario, whose printed form is read back as the same one, or a UsageError.
+// Fuzzes the parser: any text is either a valid scenario, whose printed form is parsed as the same
+// scenario, or causes a UsageError.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -217,7 +217,7 @@ TEST(ScenarioTest, OverridesValues) {
   EXPECT_THAT(ErrorOf(text, {"mode"}), HasSubstr("write KEY=VALUE"));
 }
 
-// Each of these is a plausible mistake; the message must point to it.
+// A plausible mistake in a file, and the place that the error message must name.
 struct Mistake {
   const char* text;
   const char* message;

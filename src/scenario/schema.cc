@@ -1,6 +1,6 @@
 // Generates the JSON Schema of the scenario file from the table of keys, for editors and other
-// programs (https://json-schema.org/draft-07). It accepts everything that the parser accepts; the
-// parser checks more.
+// programs (https://json-schema.org/draft-07). The schema accepts everything that the parser
+// accepts; the parser checks more.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,8 @@ using nlohmann::ordered_json;
 
 ordered_json SectionSchema(std::string_view path);
 
-// YAML writes texts that look like numbers without quotes, and a key without a value is not given.
+// Accepts any scalar, because YAML texts that look like numbers need no quotes, and null, because a
+// key without a value counts as absent.
 ordered_json Scalar() { return {{"type", {"string", "number", "boolean", "null"}}}; }
 ordered_json ListOf(const ordered_json& items) {
   return {{"type", {"array", "null"}}, {"items", items}};
@@ -73,7 +74,7 @@ ordered_json TypeSchema(const Key& key) {
   }
 }
 
-// The map whose keys are those directly below `path`.
+// Returns the schema of the map whose keys are those directly below `path` in the table.
 ordered_json SectionSchema(std::string_view path) {
   ordered_json schema = {{"type", {"object", "null"}},
                          {"properties", ordered_json::object()},

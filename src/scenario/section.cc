@@ -22,7 +22,7 @@ bool HasShape(Type type, const Value& value) {
       return value.IsList() || value.IsScalar();
     case Type::kTable:
     case Type::kSection:
-    case Type::kProtocol:  // a word is a map by now: WriteRoutingAsMap()
+    case Type::kProtocol:  // WriteRoutingAsMap() has replaced a word by a map
       return value.IsMap();
     case Type::kPlane:
       return value.IsScalar() || value.IsMap();
@@ -37,7 +37,7 @@ bool HasShape(Type type, const Value& value) {
   }
 }
 
-// "prefix.key".
+// Returns "prefix.key"; `key` if the prefix is empty.
 std::string Join(const std::string& prefix, std::string_view key) {
   return prefix.empty() ? std::string(key) : fmt::format("{}.{}", prefix, key);
 }

@@ -10,13 +10,13 @@
 namespace viaduct::scenario {
 namespace {
 
-// A node's place on a link: its position in LinkSettings::nodes.
+// The attachment of a node to a link: `position` is the node's index in LinkSettings::nodes.
 struct Attachment {
   size_t link = 0;
   size_t position = 0;
 };
 
-// Breadth-first searches over the links that have addresses of one family.
+// Searches shortest paths (breadth-first) over the links that have addresses of one family.
 class Search {
  public:
   Search(const Scenario& scenario, wire::Family family)
@@ -33,7 +33,7 @@ class Search {
   }
 
   void AddRoutesOf(size_t root, std::vector<StaticRoute>& routes) const {
-    std::map<size_t, Attachment> first;  // to each reached node: the root's neighbour
+    std::map<size_t, Attachment> first;  // the root's neighbour, by reached node
     std::set<size_t> links;
     std::queue<size_t> pending({root});
     while (!pending.empty()) {
@@ -55,7 +55,7 @@ class Search {
   }
 
  private:
-  // The first address of the family at a place; nothing if the link has none.
+  // Returns the first address of the family at an attachment; nothing if the link has none.
   std::optional<wire::IpAddress> AddressAt(const Attachment& at) const {
     const LinkSettings& link = scenario_.links[at.link];
     for (size_t i = at.position; i < link.addresses.size(); i += link.nodes.size()) {
@@ -82,8 +82,8 @@ class Search {
 
   const Scenario& scenario_;
   wire::Family family_;
-  std::vector<std::vector<size_t>> members_;          // indexed by link: its nodes
-  std::vector<std::vector<Attachment>> attachments_;  // indexed by node: its places
+  std::vector<std::vector<size_t>> members_;          // the nodes of each link, indexed by link
+  std::vector<std::vector<Attachment>> attachments_;  // attachments, indexed by node
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::IsEmpty, testing::SizeIs;
 constexpr const char* kStatic = "routing: {protocol: static}\n";
 constexpr const char* kIpv6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n";
 
-// Follows the routes as packets do.
+// Follows the static routes of a scenario as packets do.
 class Walker {
  public:
   explicit Walker(const std::string& text)
@@ -24,7 +24,8 @@ class Walker {
   const std::vector<StaticRoute>& routes() const { return routes_; }
   size_t nodes() const { return scenario_.nodes.size(); }
 
-  // The links from a node to another one's address, -1 if no route leads there or they loop.
+  // Returns the number of links on the path from a node to the address of another node; -1 if no
+  // route leads to it or the routes loop.
   int Length(size_t from, size_t to) const {
     const wire::IpAddress destination = AddressOf(scenario_, scenario_.nodes[to].name);
     int length = 0;
@@ -36,7 +37,8 @@ class Walker {
     return length;
   }
 
-  // Returns the lengths for all pairs; empty if some pair has no path.
+  // Returns the lengths of the paths between all pairs of nodes; a length is -1 if there is no
+  // path.
   std::vector<int> Lengths() const {
     std::vector<int> lengths;
     for (size_t from = 0; from < nodes(); ++from) {
@@ -58,7 +60,8 @@ class Walker {
     return std::nullopt;
   }
 
-  // The node that a packet at `at` for an address of node `to` is handed to.
+  // Returns the next node of a packet that is at node `at` and is for the address `destination` of
+  // node `to`.
   std::optional<size_t> Next(size_t at, size_t to, const wire::IpAddress& destination) const {
     const std::string& name = scenario_.nodes[at].name;
     for (const LinkSettings& link : scenario_.links) {
@@ -88,7 +91,7 @@ TEST_P(StaticRoutesTest, ReachEveryNodeOverTheFewestLinks) {
     const Walker walker(addressing + GetParam().text);
     const std::vector<int> lengths = walker.Lengths();
     EXPECT_EQ(std::ranges::count(lengths, -1), 0) << addressing;
-    // The length is to the address used for traffic, which may be on the far side of its node.
+    // The path leads to the address for traffic, which may be on a link behind the node.
     EXPECT_LE(*std::ranges::max_element(lengths), static_cast<int>(GetParam().longest));
   }
 }
@@ -120,7 +123,8 @@ TEST(StaticRoutesTest, NeverLeadThroughAHost) {
 
 TEST(StaticRoutesTest, LeadToNodesOwnAddressesToo) {
   const Walker walker("addressing: {loopback: 10.255.0.0/24}\nnodes: 3\nlinks: [{line: all}]\n");
-  ASSERT_THAT(walker.routes(), SizeIs(8));  // 2 to far links, and each node to the 2 remaining ones
+  // Counts 2 routes to links that are not adjacent, and from each node 2 to loopback addresses.
+  ASSERT_THAT(walker.routes(), SizeIs(8));
   const auto of_n0_to_n2 = std::ranges::find_if(walker.routes(), [](const StaticRoute& route) {
     return route.node == 0 && route.network.ToString() == "10.255.0.3/32";
   });

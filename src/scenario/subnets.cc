@@ -9,7 +9,8 @@
 namespace viaduct::scenario {
 namespace {
 
-// The bits that subnets are numbered in: all 32 of IPv4, the first 64 of IPv6 (RFC 4291, 2.5.1).
+// Returns the number of bits that number subnets and addresses: all 32 of IPv4, the first 64 of
+// IPv6 (RFC 4291, 2.5.1).
 int Width(wire::Family family) { return family == wire::Family::kIpv4 ? 32 : 64; }
 
 uint64_t Bits(const wire::IpAddress& address) {
@@ -53,7 +54,7 @@ wire::IpPrefix SubnetPool::Take(int length) {
   };
   if (length < pool_.length || length > width) throw used_up();
   const uint64_t step = uint64_t{1} << (width - length);
-  // The pool's last subnet number, without overflowing for a pool of /0.
+  // The last offset in the pool, computed without an overflow for a pool of length 0.
   const uint64_t last = pool_.length == 0 ? ~uint64_t{0} >> (64 - width)
                                           : (uint64_t{1} << (width - pool_.length)) - 1;
   uint64_t offset = (next_ + step - 1) / step * step;

@@ -1,4 +1,4 @@
-// Automatic addresses: subnets of equal size, allocated one after the other from a prefix.
+// Assigns addresses automatically: allocates subnets one after the other from a prefix.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,24 @@
 
 namespace viaduct::scenario {
 
-// Allocates subnets of `pool` in order, skipping those that overlap with the reserved ones.
+// Allocates subnets of `pool` in order, except those that overlap with reserved subnets.
 class SubnetPool {
  public:
   explicit SubnetPool(const wire::IpPrefix& pool) : pool_(pool.Network()) {}
   void Reserve(const wire::IpPrefix& subnet) { reserved_.push_back(subnet.Network()); }
-  // The next free subnet of that prefix length. Throws UsageError when the pool is used up.
+  // Returns the next free subnet with this prefix length. Throws UsageError when the pool is used
+  // up.
   wire::IpPrefix Take(int length);
 
  private:
   wire::IpPrefix pool_;
-  uint64_t next_ = 0;  // offset in the pool: addresses (IPv4), /64 networks (IPv6)
+  uint64_t next_ = 0;  // offset in the pool: in addresses (IPv4), in /64 networks (IPv6)
   std::vector<wire::IpPrefix> reserved_;
 };
 
 bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b);
-// The `number`th address of a subnet (0 is the subnet itself), with the subnet's length.
+// Returns the `number`th address of a subnet (0 is the address of the subnet), with the subnet's
+// prefix length.
 wire::IpPrefix HostAddress(const wire::IpPrefix& subnet, uint32_t number);
 
 }  // namespace viaduct::scenario

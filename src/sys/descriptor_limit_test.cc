@@ -21,8 +21,8 @@ rlimit Limit() {
   return limit;
 }
 
-// Runs `check` in a separate process, because a hard limit cannot be raised again. Returns its
-// result.
+// Runs `check` in a separate process, because a lowered hard limit cannot be raised again. Returns
+// the result of `check`.
 template <class Check>
 bool InProcess(Check check) {
   const int pid = fork();

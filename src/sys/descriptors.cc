@@ -17,7 +17,8 @@ namespace {
 
 void CloseRange(unsigned first, unsigned last) {
   if (first > last) return;
-  // C libraries before glibc 2.34 do not have close_range(2).
+  // Calls close_range(2) by its number, because C libraries before glibc 2.34 have no function for
+  // it.
   SystemCall("close_range", static_cast<int>(syscall(SYS_close_range, first, last, 0U)));
 }
 

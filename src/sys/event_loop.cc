@@ -46,16 +46,16 @@ bool EventLoop::Run(const std::function<bool()>& done, Instant deadline) {
   for (;;) {
     RunDueAction();
     if (done()) return true;
-    // Waits once even after the deadline, because a caller that misses every deadline would never
-    // receive a signal.
+    // Waits for descriptors once even after the deadline, because a caller that misses every
+    // deadline would otherwise never receive a signal.
     const bool is_over = MonotonicClock::Now() >= deadline;
     Wait(actions_.empty() ? deadline : std::min(deadline, actions_.begin()->first));
     if (is_over) return done();
   }
 }
 
-// Runs one action at most: many may be due at once, run long, and add actions that are due already.
-// Signals and descriptors would be checked only after all of them.
+// Runs at most one action: many actions may be due at once, run long, and add actions that are due
+// already. If all of them ran here, signals and descriptors would be checked only afterwards.
 void EventLoop::RunDueAction() {
   if (actions_.empty() || actions_.begin()->first > MonotonicClock::Now()) return;
   const std::function<void()> action = std::move(actions_.begin()->second);
@@ -75,7 +75,7 @@ void EventLoop::Wait(Instant until) {
   if (fds[0].revents) ReadSignal();
   for (size_t i = 1; i < fds.size(); ++i) {
     if (!fds[i].revents) continue;
-    // A callback may have removed this watcher or the callback's own.
+    // The callback before may have removed this watcher, or its own watcher.
     const auto watcher = watchers_.find(fds[i].fd);
     if (watcher == watchers_.end()) continue;
     const std::function<void()> ready = watcher->second.ready;

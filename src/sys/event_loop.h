@@ -12,7 +12,8 @@
 
 namespace viaduct::sys {
 
-// SIGINT, SIGTERM or SIGHUP arrived. The exit status is 128 + signal, as in a shell.
+// The exception for a SIGINT, SIGTERM or SIGHUP that arrived. Its exit status is 128 + signal, as
+// in a shell.
 class Interrupted : public Error {
  public:
   explicit Interrupted(int signal);
@@ -24,25 +25,25 @@ class Interrupted : public Error {
 
 class EventLoop {
  public:
-  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() receives them then.
+  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() receives them from now on.
   EventLoop();
-  // Handles the signals of this descriptor (sys/signals.h) instead; Run() throws what `handle`
-  // throws.
+  // Handles the signals of this descriptor (sys/signals.h) by `handle` instead; Run() throws what
+  // `handle` throws.
   EventLoop(UniqueFd signals, std::function<void(int signal)> handle);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
   // Calls `ready` while `fd` is readable (or meets other `events` of poll(2)) or its other end is
-  // closed. A descriptor has one watcher at most.
+  // closed. A descriptor has at most one watcher.
   void Watch(int fd, std::function<void()> ready, short events = POLLIN);
   void Forget(int fd);
   // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order in
   // which they were added.
   void At(Instant time, std::function<void()> action);
   // Runs until `done()` is true or `deadline` has passed; returns done(). Checks signals and
-  // descriptors between two actions, and at least once. Throws Interrupted, and whatever a callback
-  // throws.
+  // descriptors between two actions, and at least once. Throws Interrupted, and any exception of a
+  // callback.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
   // Discards signals from now on, so that they cannot interrupt the clean-up.
   void IgnoreSignals() {

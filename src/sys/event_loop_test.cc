@@ -31,7 +31,7 @@ TEST(EventLoopTest, ManyDueActionsKeepNobodyWaiting) {
   EXPECT_THAT(happened, testing::ElementsAre("first", "ready", "second"));
 }
 
-// Runs a schedule that repeats itself faster than its changes can be made.
+// Runs an action that adds itself again with a time in the past, so that an action is always due.
 TEST(EventLoopTest, ActionsThatAreNeverAllDoneDoNotKeepItRunning) {
   Pipe signals = MakePipe();
   EventLoop loop(std::move(signals.read), [](int) {});

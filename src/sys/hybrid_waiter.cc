@@ -25,7 +25,8 @@ Poller::Ready HybridWaiter::Sleep(Duration duration) {
 
 void HybridWaiter::Wake() const {
   const int saved = errno;
-  // Fails only if the counter is full, and then the loop wakes anyway.
+  // The write fails only if the counter of the eventfd is full, and a full counter wakes the loop
+  // too.
   eventfd_write(wake_.get(), 1);
   errno = saved;
 }

@@ -1,5 +1,5 @@
-// Waiting for a deadline precisely: the kernel's timers fire some 50 us late, so a loop sleeps
-// until shortly before its deadline and spins on the clock for the rest.
+// Waits precisely for a deadline: the kernel's timers fire some 50 us late, so a loop sleeps until
+// shortly before its deadline and then reads the clock again and again.
 #pragma once
 
 #include <sys/prctl.h>
@@ -12,26 +12,26 @@
 
 namespace viaduct::sys {
 
-// The sleeping half: sleeps for a duration, until a descriptor is ready, or until another thread
-// calls Wake(). The owner decides how long before the deadline it stops sleeping. Only one thread
-// may use it, except for Wake().
+// The sleeping half of the wait: sleeps for a duration, until a descriptor is ready, or until
+// another thread calls Wake(). The owner decides how long before the deadline it stops sleeping.
+// Only one thread may use an object, except for Wake().
 class HybridWaiter {
  public:
-  // The tag by which Sleep() reports that Wake() was called.
+  // The tag that Sleep() reports if Wake() was called.
   static constexpr uint64_t kWoken = UINT64_MAX;
 
   HybridWaiter();  // throws SystemError
-  // Makes a readable `fd`, or one that is ready for other `events` of epoll(7), end Sleep(), which
+  // Watches `fd`: Sleep() ends when `fd` is readable, or ready for other `events` of epoll(7), and
   // then reports `tag`. Each write to a watched descriptor costs the writer the epoll callback, so
   // busy descriptors should not be watched. Throws SystemError.
   void Listen(int fd, uint64_t tag, uint32_t events = EPOLLIN) { poller_.Add(fd, tag, events); }
   void Ignore(int fd) { poller_.Remove(fd); }
-  // Returns the ready descriptors, at the latest after `duration` (Duration::Max(): no limit); none
-  // also after a signal. Duration() only polls, which costs 0.3 us.
+  // Returns the ready descriptors, at the latest after `duration` (Duration::Max(): no limit); may
+  // return none earlier, after a signal. With Duration() only polls, which costs 0.3 us.
   Poller::Ready Sleep(Duration duration);
   // Ends the current Sleep(), or the next one. May be called by any thread and in signal handlers.
   void Wake() const;
-  // The pause between two reads of the clock while spinning: yields the core to its other hardware
+  // Pauses between two reads of the clock while spinning: yields the core to its other hardware
   // thread.
   static void Relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -44,8 +44,8 @@ class HybridWaiter {
   UniqueFd wake_;
 };
 
-// Sets the calling thread's timer slack to 1 ns while this object exists: the default of 50 us is
-// added to every sleep.
+// Sets the calling thread's timer slack to 1 ns while this object exists: the default slack of 50
+// us would be added to every sleep.
 class TimerSlackScope {
  public:
   TimerSlackScope() : saved_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1UL); }

@@ -11,7 +11,7 @@
 namespace viaduct::sys {
 namespace {
 
-constexpr int kLastFixed = 31;  // SIGSYS, signal(7)
+constexpr int kLastFixed = 31;  // number of the last signal with a fixed meaning: SIGSYS, signal(7)
 
 // The structure of the kernel's rt_sigaction(2) on 64-bit machines.
 struct KernelAction {
@@ -21,9 +21,10 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-// Makes a signal of the C library no longer ignored. The library keeps signals 32 and 33 for its
-// threads, refuses them in signal(3), and leaves them ignored in programs that posix_spawn(3)
-// starts (glibc's sysdeps/unix/sysv/linux/spawni.c). Its own handler is kept: execve(2) resets it.
+// Stops ignoring a signal of the C library. The library reserves signals 32 and 33 for its threads,
+// refuses them in signal(3), and leaves them ignored in programs that posix_spawn(3) starts
+// (glibc's sysdeps/unix/sysv/linux/spawni.c). A handler of the library is kept: execve(2) resets
+// it.
 void StopIgnoringLibrarySignal(int number) {
   KernelAction action;
   constexpr size_t kSetSize = sizeof action.mask;
@@ -49,8 +50,8 @@ bool IgnoresHangUp() {
 
 UniqueFd CatchSignals(std::initializer_list<int> signals) {
   sigset_t set = SignalSet(signals);
-  // A blocked signal arrives at the descriptor even if it is ignored (kernel/signal.c,
-  // sig_ignored()).
+  // Leaves out SIGHUP if it is ignored, because a blocked signal is passed to the descriptor even
+  // if it is ignored (kernel/signal.c, sig_ignored()).
   if (IgnoresHangUp()) sigdelset(&set, SIGHUP);
   UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -71,7 +72,7 @@ void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) {
     const bool is_librarys = number > kLastFixed && number < SIGRTMIN;
     if (is_librarys) StopIgnoringLibrarySignal(number);
-    // SIGKILL and SIGSTOP cannot be changed.
+    // The actions of SIGKILL and SIGSTOP cannot be changed.
     else if (number != SIGKILL && number != SIGSTOP)
       signal(number, SIG_DFL);
   }

@@ -10,11 +10,12 @@ namespace viaduct::sys {
 
 sigset_t SignalSet(std::initializer_list<int> signals);
 
-// Whether this process was started to outlive its terminal, as by nohup(1): it ignores SIGHUP.
+// Whether this process ignores SIGHUP, because it was started to outlive its terminal, as by
+// nohup(1).
 bool IgnoresHangUp();
 
-// Blocks the signals in this thread and in threads that it starts from now on. They are read from
-// the descriptor (signalfd(2), non-blocking). SIGHUP stays ignored if it is ignored. Throws
+// Blocks the signals in this thread and in threads that it starts from now on. Returns a descriptor
+// from which they are read (signalfd(2), non-blocking). An ignored SIGHUP stays ignored. Throws
 // SystemError.
 UniqueFd CatchSignals(std::initializer_list<int> signals);
 // Returns the next pending signal of the descriptor; 0 if there is none.

@@ -1,5 +1,4 @@
-// The user's terminal, and a pseudoterminal between it and a program that needs a separate
-// terminal.
+// The user's terminal, and a pseudoterminal for a program that needs a separate terminal.
 #pragma once
 
 #include <termios.h>
@@ -15,13 +14,13 @@ namespace viaduct::sys {
 // the user expects it to read the keyboard).
 bool OnTerminal();
 
-// Blocks the signals that end or resize a foreground process, for the whole process; they are read
-// from the returned descriptor (signalfd(2), non-blocking). SIGTTOU is blocked too: restoring a
-// terminal must not stop this process if it has gone to the background.
+// Blocks the signals that end or resize a foreground process, for all threads of the process; they
+// are read from the returned descriptor (signalfd(2), non-blocking). Also blocks SIGTTOU: restoring
+// a terminal must not stop this process if it has become a background process.
 UniqueFd CatchForegroundSignals();
 
-// Puts the user's terminal into raw mode, so that every key goes to the program. Restored on
-// destruction.
+// Sets the user's terminal to raw mode, so that every key is sent to the program; restores the mode
+// on destruction.
 class RawMode {
  public:
   explicit RawMode(int terminal);
@@ -35,14 +34,14 @@ class RawMode {
 };
 
 // One direction of a relay, with a buffer for bytes that were read and not yet written. Step()
-// never blocks on an end that is not ready.
+// never blocks if an end is not ready.
 class Relay {
  public:
-  // Borrows both descriptors.
+  // Borrows both descriptors from the caller.
   Relay(int from, int to) : from_(from), to_(to) {}
 
-  // Returns the descriptor to poll(2), which is the next to be read or written; -1 once the relay
-  // has ended.
+  // Returns the descriptor that must be polled, because it is the next one to be read or written;
+  // -1 once the relay has ended.
   int fd() const { return over_ ? -1 : Empty() ? from_ : to_; }
   short Events() const;
   // Copies bytes; must be called when fd() is ready. Ends the relay at end of file, or when an end
@@ -54,7 +53,8 @@ class Relay {
   bool Empty() const { return begin_ == end_; }
 
   int from_, to_;
-  // No larger than a terminal accepts at once: writing to it must not block for long.
+  // The buffer is no larger than a terminal accepts at once, because writing to a terminal must not
+  // block for long.
   std::array<char, 4096> buffer_;
   size_t begin_ = 0, end_ = 0;
   bool over_ = false;
@@ -63,11 +63,11 @@ class Relay {
 // A pseudoterminal with the size and the settings of the user's terminal.
 class Pty {
  public:
-  // `terminal` is borrowed.
+  // `terminal`: the descriptor of the user's terminal, borrowed from the caller.
   explicit Pty(int terminal);
 
   int Master() const { return master_.get(); }  // non-blocking
-  // The program's side; close it once the program has it.
+  // The program's side of the pseudoterminal; the caller closes it once the program has it.
   UniqueFd slave;
   // Copies the size of the user's terminal; the kernel then sends the program SIGWINCH.
   void Resize();

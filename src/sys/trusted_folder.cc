@@ -25,10 +25,10 @@ struct stat StatusOf(int fd) {
   return status;
 }
 
-// Returns the reason for not using the folder, which may not have been opened; "" if it may be
-// used.
+// Returns the reason for which the folder must not be used, also if it could not be opened; "" if
+// it may be used.
 std::string Distrust(const UniqueFd& folder) {
-  if (!folder && errno == ENOTDIR) return "is not a folder";  // or a symbolic link
+  if (!folder && errno == ENOTDIR) return "is not a folder";  // or is a symbolic link
   if (!folder || !IsOwn(folder.get())) return "belongs to another user";
   return IsTrusted(folder.get()) ? "" : "others may write to it";
 }
@@ -60,15 +60,15 @@ TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
           "remove it, or set XDG_RUNTIME_DIR"};
 }
 
-// Whether the file of that name in /tmp is this user's own; nothing if there is no such file.
+// Whether the file of that name in /tmp belongs to this user; nothing if there is no such file.
 std::optional<bool> IsOwnInTmp(const std::string& name) {
   struct stat status;
   if (lstat((std::filesystem::path(kTmp) / name).c_str(), &status) != 0) return std::nullopt;
   return status.st_uid == geteuid();
 }
 
-// Returns this user's folders in /tmp, where any user may make a folder of any name. Several, if
-// processes began at the same time.
+// Returns the names of this user's folders in /tmp, where any user may make a folder of any name.
+// There are several if processes began at the same time.
 std::vector<std::string> OwnInTmp() {
   const std::string name = fmt::format("viaduct-{}", geteuid());
   std::vector<std::string> found;
@@ -82,12 +82,12 @@ std::vector<std::string> OwnInTmp() {
   return found;
 }
 
-// Returns the name of the first of OwnInTmp(), or of a folder that can be made.
+// Returns the first name in OwnInTmp(), or the name of a folder that can be made.
 std::string NameInTmp() {
   if (const auto own = OwnInTmp(); !own.empty()) return own.front();
   std::string name = fmt::format("viaduct-{}", geteuid());
   if (!IsOwnInTmp(name).has_value()) return name;
-  // No user can take a name in advance that is random.
+  // Appends random digits, because another user cannot make a folder of an unknown name in advance.
   static const std::string random =
       fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
   return name + "-" + random;
@@ -131,7 +131,8 @@ std::vector<TrustedPlace> UserPlaces(const std::string& folder) {
       PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder)};
   for (const std::string& name : OwnInTmp()) others.push_back(PrivatePlace(kTmp, name, folder));
   for (TrustedPlace& other : others) {
-    // Leaves out another user's folder, which is no problem for a process that does not need it.
+    // Leaves out a folder of another user, which is no problem for a process that does not need the
+    // folder.
     struct stat status;
     const bool is_own = lstat((other.base / other.folders.front().name).c_str(), &status) == 0 &&
                         status.st_uid == geteuid();

@@ -1,7 +1,7 @@
-// Folders in which only root and this user create files.
+// Folders in which only root and this user can create files.
 //
-// A folder is checked by its descriptor: no symbolic link is followed on the way, and no process
-// can exchange a folder between the check and the use.
+// A folder is checked by its descriptor: no symbolic link in its path is followed, and no process
+// can replace the folder between the check and the use.
 #pragma once
 
 #include <sys/types.h>
@@ -17,39 +17,43 @@ namespace viaduct::sys {
 struct TrustedPlace {
   struct Folder {
     std::string name;
-    mode_t mode = 0755;  // mode of a new folder, whatever the umask is
-    bool stays = true;   // true: kept when it is empty
+    mode_t mode = 0755;  // mode of a new folder, independent of the umask
+    bool stays = true;   // whether the folder is kept when it is empty
   };
 
-  std::filesystem::path base;        // trusted without a check: /run, /tmp
-  std::vector<Folder> folders;       // each inside the previous one, the first in `base`
-  std::string remedy = "remove it";  // advice about another user's folder
+  std::filesystem::path base;        // the folder that is trusted without a check: /run, /tmp
+  std::vector<Folder> folders;       // folders inside each other; the first is in `base`
+  std::string remedy = "remove it";  // advice if a folder belongs to another user
 
   std::filesystem::path path() const;
 };
 
-// The folder of root's files that end with the machine's run; and a folder in it.
+// The folder of root's files that the machine deletes when it shuts down; RunPlace() returns this
+// folder, or a folder in it.
 inline constexpr char kRunFolder[] = "/run/viaduct";
 TrustedPlace RunPlace();
 TrustedPlace RunPlace(TrustedPlace::Folder folder);
 
-// Returns a folder for files that end with processes of this user. For root it is in RunPlace(), a
-// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID, or, if
-// that is another user's, in /tmp/viaduct-UID-RANDOM.
+// Returns a folder for files that are needed only while processes of this user run. For root it is
+// in RunPlace(), with a dot before its name. For other users it is in viaduct in XDG_RUNTIME_DIR;
+// without that variable in /tmp/viaduct-UID, or, if that folder is another user's, in
+// /tmp/viaduct-UID-RANDOM.
 TrustedPlace UserPlace(const std::string& folder);
-// Returns all such folders that this user's processes may have used, whatever their environment was
-// (sudo removes XDG_RUNTIME_DIR), UserPlace() first; and root's, which only root can open.
+// Returns all folders that UserPlace() may have returned to processes of this user, in any
+// environment (sudo removes XDG_RUNTIME_DIR): UserPlace() first, and root's folder, which only root
+// can open.
 std::vector<TrustedPlace> UserPlaces(const std::string& folder);
-// Returns root's folder, which other users may see.
+// Returns the folder that UserPlace() returns to root; other users may see that it exists.
 TrustedPlace RootsPlace(const std::string& folder);
 
-// Opens the last of the folders; returns nothing if it does not exist, or this user may not read
-// it. Throws EnvironmentError if one of the folders is another user's, may be written to by others,
-// or is no folder.
+// Opens the last of the folders; returns nothing if the folder does not exist, or this user may not
+// read it. Throws EnvironmentError if one of the folders belongs to another user, is writable by
+// other users, or is no folder.
 UniqueFd OpenTrusted(const TrustedPlace& place);
-// Opens the last of the folders, and makes the missing ones. Throws SystemError if it cannot.
+// Opens the last of the folders, and makes missing folders. Throws SystemError if that is
+// impossible.
 UniqueFd MakeTrusted(const TrustedPlace& place);
-// Removes the folders that are empty and not `stays`.
+// Removes the folders that are empty and whose `stays` is false.
 void RemoveIfEmpty(TrustedPlace place);
 
 // Whether the file belongs to root or to the effective user. Throws SystemError.
@@ -58,15 +62,15 @@ bool IsOwn(int fd);
 // Throws SystemError.
 bool IsTrusted(int fd);
 
-// Opens a folder in another, but no symbolic link; returns nothing if it cannot, with the reason in
-// errno.
+// Opens a folder in another folder, but no symbolic link; returns nothing, with the reason in
+// errno, if that is impossible.
 UniqueFd OpenFolderAt(int parent, const std::string& name);
-// Opens a folder in another like OpenFolderAt(), and makes it if it does not exist.
+// Opens a folder in another folder like OpenFolderAt(), and makes the folder if it does not exist.
 UniqueFd MakeFolderAt(int parent, const TrustedPlace::Folder& folder);
-// Whether the open file still has that name in the folder.
+// Whether `name` in the folder still is the open file.
 bool IsStill(int fd, int folder, const std::string& name);
-// Returns the sorted names of the entries of an open folder; none if it is not open (below 0).
-// Throws SystemError.
+// Returns the sorted names of the entries of an open folder; none if the descriptor is not open
+// (below 0). Throws SystemError.
 std::vector<std::string> NamesIn(int folder);
 // Returns the path of an open folder, or of a file in it, for calls that take no descriptor.
 std::string PathIn(int folder, const std::string& name = "");

@@ -13,8 +13,9 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the keepers of departure times on interfaces. tests/ns3/device/test_departures.py runs
- * them on a kernel in virtual time, which has the queueing disciplines for it.
+ * Tests of what keeps departure times on interfaces: a queueing discipline or the simulator's
+ * clock. tests/ns3/device/test_departures.py runs the tests on a kernel in virtual time, which has
+ * the queueing disciplines that they need.
  */
 
 using namespace ns3;
@@ -23,7 +24,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** The keeper of departure times that a device reports. */
+/** A device reports what keeps its departure times: a qdisc or the simulator's clock. */
 class DeparturesTestCase : public PortTestCase
 {
   public:
@@ -32,7 +33,7 @@ class DeparturesTestCase : public PortTestCase
     }
 
   private:
-    /** @return the text that a new device on an interface reports */
+    /** @return the attribute Departures of a new device on the interface */
     std::string DeparturesOf(TestInterface& link)
     {
         Ptr<RingNetDevice> device = link.MakeDevice(m_kind);
@@ -64,7 +65,8 @@ class DeparturesTestCase : public PortTestCase
 };
 
 /**
- * Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel.
+ * A qdisc keeps frames until their departure times; tests/ns3/device/test_departures.py runs the
+ * test on a kernel that has the qdisc fq.
  */
 class QdiscDeparturesTestCase : public PortTestCase
 {
@@ -83,7 +85,8 @@ class QdiscDeparturesTestCase : public PortTestCase
         }
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // One flow of fq holds 5 frames: the simulator's clock keeps the rest.
+        // The qdisc fq holds at most 5 frames of a flow: the simulator's clock keeps the further
+        // frames.
         link.network.b.Run("tc qdisc add dev b0 root fq flow_limit 5");
         auto outside = link.Outside();
         Ptr<RingNetDevice> device = link.MakeDevice(m_kind);

@@ -18,7 +18,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** @return the attribute PortDescription */
+/** @return the attribute PortDescription of a device */
 std::string
 DescriptionOf(Ptr<RingNetDevice> device)
 {
@@ -27,7 +27,7 @@ DescriptionOf(Ptr<RingNetDevice> device)
     return text.Get();
 }
 
-/** Each value of the attribute opens its kind of port. */
+/** Each value of the attribute Port opens its kind of port. */
 class ChoiceTestCase : public PortTestCase
 {
   public:
@@ -71,14 +71,15 @@ class ChoiceTestCase : public PortTestCase
         NS_TEST_EXPECT_MSG_EQ(received, 1, "what the filter matches");
         device->Dispose();
         NS_TEST_EXPECT_MSG_EQ(DescriptionOf(device), "", "closed");
-        // Another device may open the interface, whose state is restored.
+        // A second device can open the interface, because the first device has restored its state.
         Ptr<RingNetDevice> next = link.MakeDevice(m_kind);
         NS_TEST_EXPECT_MSG_EQ(Refusal(next), "", "opened again");
         Simulator::Destroy();
     }
 };
 
-/** Devices refuse an interface that lacks the requested ability. */
+/** A device with Port=AfXdp refuses an interface without AF_XDP support; with Port=Auto, the device
+ * uses AF_PACKET and reports the reason. */
 class RefusalTestCase : public PortTestCase
 {
   public:
@@ -127,7 +128,8 @@ class RefusalTestCase : public PortTestCase
     }
 };
 
-/** Attributes of a different kind of port are refused, and not ignored silently. */
+/** A device refuses attributes that belong to a different kind of port, and does not ignore them
+ * silently. */
 class OtherKindsTestCase : public PortTestCase
 {
   public:

@@ -20,7 +20,8 @@ namespace
 
 const char* const STAMPED_FRAME = "020000000001 020000000002 88b5 00";
 
-/** Lateness with and without the stamps of frames. */
+/** The lateness of a frame starts at its stamp (Software), or when the port was last seen empty
+ * (User). */
 class UserTestCase : public TestCase
 {
   public:

@@ -26,17 +26,19 @@
 /**
  * @file
  * @ingroup viaduct
- * Test devices on real interfaces, with every kind of port that ns3::RingNetDevice opens.
+ * Support for tests of devices on real interfaces, with every kind of port that ns3::RingNetDevice
+ * opens.
  */
 
 namespace ns3::viaducttest
 {
 
-/// Values of the attribute Port, also with Queues or RingBlocks.
+/// The kinds of port to test: values of the attribute Port, with a suffix if the attribute Queues
+/// or RingBlocks is set too.
 inline const char* const PORT_KINDS[] = {
     "AfPacket", "AfXdp", "Dpdk", "AfPacketQueues", "AfPacketBlocks"};
 
-/** @return the reason why this machine has no such ports; empty if it has them */
+/** @return the reason why ports of this kind cannot be opened on this machine; empty if they can */
 inline std::string
 PortUnavailable(const std::string& kind)
 {
@@ -51,12 +53,13 @@ PortUnavailable(const std::string& kind)
     return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::Unavailable() : "";
 }
 
-/** A test of a kind of port; skipped on a machine that has no such ports. */
+/** A test of a kind of port; skipped on a machine where ports of that kind cannot be opened. */
 class PortTestCase : public TestCase
 {
   public:
     /**
-     * @param kind value of the attribute Port
+     * @param kind the kind of port: a value of the attribute Port, perhaps with the suffix Queues
+     * or Blocks
      * @param name the behaviour that the test shows
      */
     PortTestCase(const std::string& kind, const std::string& name)
@@ -65,10 +68,10 @@ class PortTestCase : public TestCase
     }
 
   protected:
-    const std::string m_kind; //!< see the constructor
+    const std::string m_kind; //!< kind of port under test
 
   private:
-    /** The test. */
+    /** Runs the test; called unless it is skipped. */
     virtual void RunOnInterfaces() = 0;
 
     void DoRun() override
@@ -88,9 +91,10 @@ class PortTestCase : public TestCase
 /** A veth pair: b0 for a device, a0 for the test. */
 struct TestInterface
 {
-    viaduct::io::TestNetwork network{/*ipv6=*/false}; //!< a namespace for each end
+    /** The pair, with a network namespace for each end. */
+    viaduct::io::TestNetwork network{/*ipv6=*/false};
 
-    /** @return a new device on b0, added to `node`, or to a new node if that is null */
+    /** @return a new device on b0, added to `node`, or to a new node if `node` is null */
     Ptr<RingNetDevice> MakeDevice(const std::string& kind, Ptr<Node> node = nullptr)
     {
         auto device = CreateObject<RingNetDevice>();
@@ -99,7 +103,7 @@ struct TestInterface
         return device;
     }
 
-    /** Makes a device open b0. */
+    /** Sets the attributes with which a device opens b0. */
     void Open(Ptr<RingNetDevice> device, const std::string& kind)
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
@@ -118,7 +122,8 @@ struct TestInterface
     }
 };
 
-/** @return the message with which a device refuses to open its interface; empty: opened */
+/** @return the message with which a device refuses to open its interface; empty if the device has
+ * opened it */
 inline std::string
 Refusal(Ptr<RingNetDevice> device)
 {
@@ -169,8 +174,9 @@ class InterfaceWires : public TestWires
 {
   public:
     /**
-     * @param kind value of the attribute Port
-     * @param expected the total number of frames and datagrams at the end
+     * @param kind the kind of port: a value of the attribute Port, perhaps with the suffix Queues
+     * or Blocks
+     * @param expected the number of frames and datagrams after which the simulation stops
      */
     InterfaceWires(const std::string& kind, size_t expected) : m_kind(kind), m_expected(expected)
     {
@@ -201,17 +207,18 @@ class InterfaceWires : public TestWires
     {
         TestInterface interface;                      //!< the interface
         std::optional<viaduct::io::RingPort> outside; //!< the port at the peer interface
-        std::shared_ptr<Wire> in;                     //!< frames to be received
-        std::shared_ptr<Wire> out;                    //!< frames sent
+        std::shared_ptr<Wire> in;                     //!< frames for the device to receive
+        std::shared_ptr<Wire> out;                    //!< frames that the device has sent
     };
 
-    /** @return whether the frame is multicast of IPv6, which nodes send without a request */
+    /** @return whether a frame is an IPv6 multicast, which nodes send without a request */
     static bool IsMulticast(const Frame& frame)
     {
         return frame[0] == std::byte{0x33} && frame[1] == std::byte{0x33};
     }
 
-    /** Moves frames, and schedules the next call. */
+    /** Moves frames between the devices' queues and the peer interfaces, and schedules the next
+     * call of Pump(). */
     void Pump()
     {
         for (Link& link : m_links)
@@ -231,8 +238,8 @@ class InterfaceWires : public TestWires
         Simulator::Schedule(MicroSeconds(200), [this] { Pump(); });
     }
 
-    std::string m_kind;      //!< see the constructor
-    size_t m_expected;       //!< see the constructor
+    std::string m_kind;      //!< kind of port of the devices
+    size_t m_expected;       //!< frames and datagrams after which the simulation stops
     std::list<Link> m_links; //!< links of all devices
 };
 

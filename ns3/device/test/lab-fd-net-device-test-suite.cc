@@ -24,7 +24,8 @@ using ns3::viaducttest::FromHex;
 namespace
 {
 
-/** A socket that has reported an error, as a packet socket does when its interface goes down. */
+/** The device continues to read its socket after the socket has reported an error, as a packet
+ * socket does when its interface goes down. */
 class ReadsOnTestCase : public TestCase
 {
   public:
@@ -43,14 +44,14 @@ class ReadsOnTestCase : public TestCase
         Name(fds[0]);
         MakeDevice(fds[0]);
         Simulator::Schedule(MilliSeconds(1), &ReadsOnTestCase::BreakAndSend, this);
-        Simulator::Stop(Seconds(30)); // the frame arrives long before that
+        Simulator::Stop(Seconds(30)); // the frame arrives long before 30 s
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(m_received, 7, "bytes of the payload");
         Simulator::Destroy();
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
     }
 
-    /** Gives the device's socket a name, which the kernel chooses. */
+    /** Binds the device's socket to an address that the kernel chooses. */
     void Name(int fd)
     {
         m_name.sun_family = AF_UNIX;
@@ -77,7 +78,8 @@ class ReadsOnTestCase : public TestCase
                 }));
     }
 
-    /** The peer's disconnection is ECONNRESET, once (unix_dgram_disconnected()). */
+    /** Disconnects the peer of the device's socket, which then reports ECONNRESET once
+     * (unix_dgram_disconnected()), and sends a frame. */
     void BreakAndSend()
     {
         sockaddr nobody{};
@@ -94,12 +96,13 @@ class ReadsOnTestCase : public TestCase
     }
 
     viaduct::UniqueFd m_outside; //!< peer of the device's socket
-    sockaddr_un m_name{};        //!< name of the device's socket
+    sockaddr_un m_name{};        //!< address of the device's socket
     socklen_t m_nameLength{0};   //!< bytes of m_name
-    uint32_t m_received{0};      //!< bytes
+    uint32_t m_received{0};      //!< bytes of the received payload
 };
 
-/** Frames that find the device's queue full, which FdNetDevice does not report. */
+/** The device counts the frames that it drops at a full queue, which FdNetDevice does not
+ * report. */
 class QueueFullTestCase : public TestCase
 {
   public:
@@ -128,14 +131,14 @@ class QueueFullTestCase : public TestCase
                     return true;
                 }));
         Simulator::Schedule(MilliSeconds(1), &QueueFullTestCase::SendAll, this);
-        Simulator::Stop(Seconds(60)); // the first frame arrives long before that
+        Simulator::Stop(Seconds(60)); // the first frame arrives long before 60 s
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(m_received, 1, "the first");
         Simulator::Destroy();
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
     }
 
-    /** Sends all frames in one event, during which the simulator takes no frame. */
+    /** Sends all frames in one event, during which the simulator receives no frame. */
     void SendAll()
     {
         const Frame frame = FromHex("020000000001 020000000002 88b5 01020304050607");
@@ -153,11 +156,12 @@ class QueueFullTestCase : public TestCase
     }
 
     viaduct::UniqueFd m_outside;  //!< peer of the device's socket
-    Ptr<LabFdNetDevice> m_device; //!< under test
-    uint32_t m_received{0};       //!< frames
+    Ptr<LabFdNetDevice> m_device; //!< device under test
+    uint32_t m_received{0};       //!< received frames
 };
 
-/** Frames longer than the MTU are dropped and counted, and so are those that the socket refuses. */
+/** The device drops and counts frames longer than the MTU, and counts frames that its socket
+ * refuses. */
 class TooLongTestCase : public TestCase
 {
   public:
@@ -205,7 +209,7 @@ class TooLongTestCase : public TestCase
     }
 
     viaduct::UniqueFd m_outside;  //!< peer of the device's socket
-    Ptr<LabFdNetDevice> m_device; //!< under test
+    Ptr<LabFdNetDevice> m_device; //!< device under test
 };
 
 /** The tests of ns3::LabFdNetDevice. */

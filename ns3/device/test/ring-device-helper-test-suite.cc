@@ -28,7 +28,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** @return the frames of a capture */
+/** @return the frames of a pcap file */
 std::vector<Frame>
 FramesOf(const std::string& name)
 {
@@ -59,7 +59,7 @@ FramesOf(const std::string& name)
     }
 }
 
-/** @return the lines of a file, without their times */
+/** @return the lines of an ASCII trace, without their times */
 std::vector<std::string>
 LinesOf(std::istream& in)
 {
@@ -77,7 +77,7 @@ LinesOf(std::istream& in)
     return lines;
 }
 
-/** A device on an interface. */
+/** A device of RingDeviceHelper on an interface is traced to pcap and ASCII files. */
 class RingHelperTestCase : public PortTestCase
 {
   public:
@@ -87,8 +87,9 @@ class RingHelperTestCase : public PortTestCase
     }
 
   private:
-    /** Sends a frame to a new node's device and makes it send a frame, and one that is too long.
-     * @param prefix the prefix of the traces' names
+    /** Sends a frame to the device of a new node, and makes the device send one frame that fits and
+     * one that is longer than the MTU.
+     * @param prefix the prefix of the trace files' names
      * @param in the frame that the device receives
      * @return the frames that the device has sent; the trace files are closed on return
      */
@@ -106,7 +107,7 @@ class RingHelperTestCase : public PortTestCase
         Ptr<NetDevice> device = devices.Get(0);
         helper.EnablePcap(prefix, devices, true);
         helper.EnableAscii(prefix, devices);
-        PathHelper().EnablePcapAll(prefix + "-path"); // ignores the device
+        PathHelper().EnablePcapAll(prefix + "-path"); // PathHelper ignores the RingNetDevice
         int received = 0;
         device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
@@ -163,7 +164,7 @@ class RingHelperTestCase : public PortTestCase
     }
 };
 
-/** Devices on a path, in one stream. */
+/** Two devices on a path are traced to one ASCII stream. */
 class PathStreamTestCase : public TestCase
 {
   public:
@@ -204,7 +205,7 @@ class PathStreamTestCase : public TestCase
     }
 };
 
-/** The tests. */
+/** The tests of the traces of devices. */
 class RingDeviceHelperTestSuite : public TestSuite
 {
   public:

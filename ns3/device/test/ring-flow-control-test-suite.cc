@@ -25,7 +25,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** A queue disc's view of the device. */
+/** A device with FlowControl stops its transmission queue when it is full, and wakes it later. */
 class FlowControlTestCase : public TestCase
 {
   public:
@@ -86,7 +86,7 @@ class LimitedDevice
         queue = device->GetObject<NetDeviceQueueInterface>()->GetTxQueue(0);
         if (limits)
         {
-            // One frame beyond the limit is accepted, as in Linux.
+            // Queue limits accept one frame beyond the limit, as in Linux.
             queue->SetQueueLimits(CreateObjectWithAttributes<DynamicQueueLimits>(
                 "MinLimit", UintegerValue(250), "MaxLimit", UintegerValue(250)));
         }
@@ -109,7 +109,7 @@ class LimitedDevice
         }
     }
 
-    std::shared_ptr<Wire> sent = std::make_shared<Wire>(); //!< frames the port took
+    std::shared_ptr<Wire> sent = std::make_shared<Wire>(); //!< frames that the port accepted
     QueuePort* port = nullptr;                             //!< the device's port
     Ptr<RingNetDevice> device;                             //!< the device
     Ptr<NetDeviceQueue> queue;                             //!< the device's transmission queue
@@ -118,12 +118,13 @@ class LimitedDevice
     uint32_t most = 0;                                     //!< maximum of bytes in flight
 };
 
-/** Queue limits count the frames that have left, not those handed over. */
+/** Queue limits count a frame as transmitted when it has left the port, not when the port accepts
+ * it. */
 class QueueLimitsTestCase : public TestCase
 {
   public:
     /**
-     * @param descriptor whether the port reports when frames have left
+     * @param descriptor whether the port reports when frames have left; otherwise it is polled
      */
     explicit QueueLimitsTestCase(bool descriptor)
         : TestCase(std::string("queue limits hold until frames have left; a port that ") +
@@ -149,7 +150,7 @@ class QueueLimitsTestCase : public TestCase
         d.backlog = 20;
         Simulator::Schedule(MilliSeconds(1), [&] { d.SendAll(); });
         Simulator::Schedule(MilliSeconds(5), [&] {
-            // The first frame stops the queue: before any completion, the limit is 0.
+            // The first frame stops the queue: before any frame has left, the queue limit is 0.
             NS_TEST_EXPECT_MSG_EQ(d.sent->size(), 1, "before any has left");
             NS_TEST_EXPECT_MSG_EQ(d.queue->IsStopped(), true, "stopped by limits");
             NS_TEST_EXPECT_MSG_EQ(d.device->GetBytesInFlight(), 100, "in flight");
@@ -180,10 +181,10 @@ class QueueLimitsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(d.device->GetTotalDrops(), 0, "nothing is dropped");
     }
 
-    bool m_descriptor; //!< see the constructor
+    bool m_descriptor; //!< whether the port reports when frames have left
 };
 
-/** A port that accepts no more frames for a while. */
+/** A port that temporarily accepts no more frames stops the queue before a packet is lost. */
 class FullPortTestCase : public TestCase
 {
   public:
@@ -212,7 +213,7 @@ class FullPortTestCase : public TestCase
     }
 };
 
-/** Queue limits that are set when frames are in flight already. */
+/** Queue limits that are set while frames are in flight do not count these frames. */
 class LateLimitsTestCase : public TestCase
 {
   public:
@@ -245,7 +246,8 @@ class LateLimitsTestCase : public TestCase
     }
 };
 
-/** A slow link beyond the interface's peer, so that frames wait in the kernel. */
+/** Queue limits work when frames wait in the kernel, before a slow link beyond the interface's
+ * peer. */
 class SlowLinkTestCase : public PortTestCase
 {
   public:
@@ -257,13 +259,14 @@ class SlowLinkTestCase : public PortTestCase
   private:
     static constexpr uint32_t PACKETS = 400;     //!< frames sent
     static constexpr uint32_t PAYLOAD = 1000;    //!< bytes of each packet
-    static constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType; the kernels send frames of others
+    static constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType; the kernels send other EtherTypes
 
     void RunOnInterfaces() override
     {
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not release them.
+        // The topology: b0 --- a0, a bridge, c0 --- d0. Frames wait at c0, and the bridge does not
+        // release them.
         const auto& outside = link.network.a;
         outside.Run("ip link add br0 type bridge; ip link add c0 type veth peer name d0");
         outside.Run("for i in a0 c0; do ip link set $i master br0; done");

@@ -39,7 +39,7 @@ namespace
 /** Counts the drops that a device's trace source reports. */
 struct TracedDrops
 {
-    std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< frames by reason
+    std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< dropped frames by reason
 
     /**
      * @param device the device whose drops are counted
@@ -54,7 +54,7 @@ struct TracedDrops
     }
 };
 
-/** UDP in both directions between two devices, ARP included. */
+/** A UDP server echoes a datagram across two devices, which resolve their addresses with ARP. */
 class UdpEchoTestCase : public TestCase
 {
   public:
@@ -131,16 +131,16 @@ class RxDropTestCase : public TestCase
         d.in->push_back(FromHex("0200 0000"));
         d.in->push_back(FromHex(me + "0004 4242")); // 802.3 length longer than the frame
         d.in->push_back(FromHex("020000000009 020000000002 88b5 00"));
-        d.in->push_back(FromHex(me + "0800 4500 0014"));         // cut IPv4 header
-        d.in->push_back(FromHex(me + "0800 4500 0040 " + ipv4)); // total length over the frame
-        d.in->push_back(FromHex(me + "0800 4500 0018 " + ipv4 + "00010002")); // cut UDP header
-        d.in->push_back(FromHex(me + "0806 0001 0800 06 04 0001"));           // cut ARP
+        d.in->push_back(FromHex(me + "0800 4500 0014"));         // truncated IPv4 header
+        d.in->push_back(FromHex(me + "0800 4500 0040 " + ipv4)); // total length exceeds the frame
+        d.in->push_back(FromHex(me + "0800 4500 0018 " + ipv4 + "00010002")); // truncated UDP
+        d.in->push_back(FromHex(me + "0806 0001 0800 06 04 0001"));           // truncated ARP
         d.in->push_back(
             FromHex(me + "0800 4600 0018 00000000 4002 0000 0a000001 0a000002 94040000"));
         d.in->push_back(FromHex(me + "88b5"));
         d.in->back().resize(14 + 1501);
         d.in->push_back(FromHex(me + "88b5"));
-        d.in->back().resize(14 + 1500); // the maximum length
+        d.in->back().resize(14 + 1500); // the maximum length of a frame
         uint32_t received = 0;
         d.device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
@@ -160,7 +160,7 @@ class RxDropTestCase : public TestCase
     }
 };
 
-/** Interpretation of the link layer of received frames. */
+/** The device interprets Ethernet II, 802.3 with SNAP, and padding of received frames. */
 class RxFormatTestCase : public TestCase
 {
   public:
@@ -231,7 +231,8 @@ class RxFormatTestCase : public TestCase
     }
 };
 
-/** Sending bursts, and a port that accepts less. */
+/** The device sends frames in bursts, queues frames that the port does not accept, and drops frames
+ * when the queue is full. */
 class TxTestCase : public TestCase
 {
   public:
@@ -255,7 +256,7 @@ class TxTestCase : public TestCase
                     d.device->Send(Create<Packet>(size), Mac48Address("02:00:00:00:00:02"), 0x88b5);
             }
         };
-        send(1, 100); // not initialized yet
+        send(1, 100); // dropped: the device is not initialized yet
         NS_TEST_EXPECT_MSG_EQ(counter.drops[RingNetDevice::TX_LINK_DOWN], 1, "before the start");
         Simulator::Schedule(MilliSeconds(1), [&] { send(6, 100); });
         Simulator::Schedule(MilliSeconds(2), [&] {
@@ -269,7 +270,7 @@ class TxTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(d.out->back().size(), 1514, "as long as the MTU");
             d.port->m_room = 3;
             d.out->clear();
-            send(15, 100); // 3 fit the port, 10 the queue
+            send(15, 100); // the port accepts 3 frames, the queue 10
             NS_TEST_EXPECT_MSG_EQ(counter.drops[RingNetDevice::TX_QUEUE_FULL], 2, "queue full");
         });
         Simulator::Schedule(MilliSeconds(4), [&] {
@@ -294,7 +295,7 @@ class TxTestCase : public TestCase
     }
 };
 
-/** Two devices under ns-3's bridge. */
+/** Frames pass unchanged between two devices under ns-3's bridge. */
 class BridgeTestCase : public TestCase
 {
   public:
@@ -352,7 +353,8 @@ class YieldTestCase : public TestCase
                     NS_TEST_EXPECT_MSG_EQ((Simulator::Now() >= last), true, "time goes forward");
                     last = Simulator::Now();
                     received++;
-                    reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // one frame
+                    // The time to process one frame.
+                    reactor.Clock().Advance(viaduct::Duration::Microseconds(10));
                     return true;
                 }));
         for (int i = 0; i < 60; ++i)
@@ -369,13 +371,14 @@ class YieldTestCase : public TestCase
     }
 };
 
-/** A real descriptor, under each simulator that runs in real time; the test itself takes no time.
+/** A port with a real descriptor works under each simulator that runs in real time; the test has no
+ * delays.
  */
 class SocketTestCase : public TestCase
 {
   public:
     /**
-     * @param simulator TypeId
+     * @param simulator the name of the simulator's TypeId
      */
     explicit SocketTestCase(const std::string& simulator)
         : TestCase("a port with a descriptor under " + simulator), m_simulator(simulator)
@@ -385,7 +388,8 @@ class SocketTestCase : public TestCase
   private:
     void DoRun() override
     {
-        constexpr int FRAMES = 8; // every socket queues as many (net.unix.max_dgram_qlen)
+        // The queue of a UNIX socket holds this number of frames (net.unix.max_dgram_qlen).
+        constexpr int FRAMES = 8;
         GlobalValue::Bind("SimulatorImplementationType", StringValue(m_simulator));
         int fds[2];
         NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0, "sockets");
@@ -407,7 +411,7 @@ class SocketTestCase : public TestCase
                     device->Send(packet->Copy(), from, 0x88b5);
                     if (++received == FRAMES)
                     {
-                        Simulator::Stop(Time(1)); // the replies leave before that
+                        Simulator::Stop(Time(1)); // the replies leave before the stop
                     }
                     return true;
                 }));
@@ -436,10 +440,11 @@ class SocketTestCase : public TestCase
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
     }
 
-    std::string m_simulator; //!< TypeId
+    std::string m_simulator; //!< name of the simulator's TypeId
 };
 
-/** Offloads of local senders are completed before ns-3 sees the frames. */
+/** Segmentation and checksum offloads of local senders are completed before ns-3 receives the
+ * frames. */
 class OffloadTestCase : public TestCase
 {
   public:
@@ -458,7 +463,8 @@ class OffloadTestCase : public TestCase
         Frame whole =
             packet::Build(ethernet / packet::Ipv4{} / packet::Udp{} / packet::Counting(4000));
         constexpr size_t UDP = 14 + 20;
-        // The pseudo-header's sum, as the kernel leaves it (RFC 768).
+        // The checksum field contains the sum of the pseudo-header (RFC 768), as the kernel leaves
+        // it for an offload.
         const uint32_t length = 4008;
         uint32_t sum = 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 17 + length;
         sum = (sum & 0xffff) + (sum >> 16);
@@ -501,7 +507,7 @@ class RingNetDeviceTestSuite : public TestSuite
     {
         AddTestCase(new UdpEchoTestCase(160), TestCase::Duration::QUICK);
         AddTestCase(new UdpEchoTestCase(4000),
-                    TestCase::Duration::QUICK); // 3 fragments, as ARP queues
+                    TestCase::Duration::QUICK); // 3 fragments, as many as ARP queues
         AddTestCase(new RxDropTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RxFormatTestCase, TestCase::Duration::QUICK);
         AddTestCase(new TxTestCase, TestCase::Duration::QUICK);

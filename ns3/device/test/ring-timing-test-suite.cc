@@ -16,7 +16,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the times at which frames of ns3::RingNetDevice are received and leave.
+ * Tests of the times at which ns3::RingNetDevice receives and sends frames.
  */
 
 using namespace ns3;
@@ -27,7 +27,7 @@ namespace
 
 const char* const FRAME = "020000000001 020000000002 88b5 00";
 
-/** Frames with a departure time. */
+/** Frames leave at the times of their DepartureTags, in the order of these times. */
 class DepartureTestCase : public TestCase
 {
   public:
@@ -66,14 +66,14 @@ class DepartureTestCase : public TestCase
             send(4, NanoSeconds(1)); // time in the past
             send(5, Time());
             send(6, MilliSeconds(7));
-            send(7, MilliSeconds(8)); // exceeds the limit
+            send(7, MilliSeconds(8)); // exceeds DepartureQueueSize
         });
         for (int ms : {4, 6, 8, 10})
         {
             Simulator::Schedule(MilliSeconds(ms), note);
         }
         Simulator::Schedule(MilliSeconds(11), [&] {
-            send(8, MilliSeconds(100)); // never: the simulation ends before
+            send(8, MilliSeconds(100)); // never sent: the simulation ends earlier
         });
         Simulator::Stop(MilliSeconds(12));
         Simulator::Run();
@@ -84,7 +84,7 @@ class DepartureTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(sent, 7, "accepted");
         NS_TEST_EXPECT_MSG_EQ(
             d.device->GetDrops(RingNetDevice::TX_TOO_MANY_DEPARTURES), 1, "refused");
-        // Each frame left in the turn in which its time began.
+        // Each frame left in the reactor's turn in which its time was reached.
         NS_TEST_EXPECT_MSG_EQ(d.device->GetTiming().sent.Count(), 6, "measured");
         NS_TEST_EXPECT_MSG_LT(d.device->GetTiming().sent.Max(), 60'000, "ns late");
     }
@@ -143,7 +143,7 @@ class LatenessTestCase : public TestCase
     }
 };
 
-/** A frame that the port refuses has not been sent, neither late nor on time. */
+/** A frame that the port refuses is not sent, so that no lateness is recorded for it. */
 class RefusedTestCase : public TestCase
 {
   public:
@@ -170,7 +170,8 @@ class RefusedTestCase : public TestCase
     }
 };
 
-/** Frames not received at the end, and frames that the port had no space for, are reported. */
+/** The device reports the frames that it has not received at the end, and the frames for which the
+ * port had no space. */
 class WaitingTestCase : public TestCase
 {
   public:
@@ -212,7 +213,8 @@ class WaitingTestCase : public TestCase
     }
 };
 
-/** Departure times and lateness on real interfaces. */
+/** Frames leave a real interface in the order of their departure times, and the lateness of
+ * received frames is measured. */
 class InterfaceTimingTestCase : public PortTestCase
 {
   public:
@@ -240,7 +242,7 @@ class InterfaceTimingTestCase : public PortTestCase
             send(2, MilliSeconds(5));
             send(3, MilliSeconds(7));
             send(4, NanoSeconds(1)); // time in the past
-            send(5, Hours(1));       // time after the end
+            send(5, Hours(1));       // time after the end of the simulation
         });
         for (int ms : {5, 7, 9})
         {
@@ -249,7 +251,8 @@ class InterfaceTimingTestCase : public PortTestCase
         }
         constexpr int STALL_MS = 20;
         int stalls = 0;
-        // Repeats until the kernel has stamped a frame before the loop stalled.
+        // Sends a frame and stalls the loop, and repeats this until the kernel has stamped a frame
+        // before a stall.
         std::function<void()> stall = [&] {
             viaduct::io::SendFrame(outside, FromHex(FRAME));
             const auto end =
@@ -259,7 +262,8 @@ class InterfaceTimingTestCase : public PortTestCase
             }
             if (device->GetTiming().received.Max() < STALL_MS * 500'000 && ++stalls < 500)
             {
-                Simulator::Schedule(MilliSeconds(3 * STALL_MS), stall); // the port is read before
+                // The port is read before the next stall.
+                Simulator::Schedule(MilliSeconds(3 * STALL_MS), stall);
             }
         };
         Simulator::Schedule(MilliSeconds(10), stall);
@@ -279,7 +283,8 @@ class InterfaceTimingTestCase : public PortTestCase
         NS_TEST_ASSERT_MSG_EQ(before.size(), 3, "looked at");
         for (uint64_t i = 0; i < before.size(); ++i)
         {
-            // Fewer frames on a machine that is late: frames leave at the end of a turn.
+            // Fewer frames may have left on a slow machine, because frames leave at the end of a
+            // reactor's turn.
             NS_TEST_EXPECT_MSG_LT_OR_EQ(before[i], i + 1, "none early");
         }
         NS_TEST_EXPECT_MSG_EQ(device->GetTiming().sent.Count(), 4, "sent");
@@ -301,7 +306,8 @@ class InterfaceTimingTestCase : public PortTestCase
     }
 };
 
-/** Attributes of the reactor's thread. */
+/** The reactor sets the processors and the scheduling class of its thread, and refuses wrong
+ * attributes. */
 class ThreadPolicyTestCase : public TestCase
 {
   public:
@@ -352,7 +358,7 @@ class ThreadPolicyTestCase : public TestCase
             sched_getaffinity(0, sizeof(now), &now);
             processors = CPU_COUNT(&now);
             policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-            // Busy for 100 ms, by the clock of the test.
+            // The events keep the reactor busy for 100 ms of the test's clock.
             for (int i = 0; i < 100; ++i)
             {
                 Simulator::Schedule(MicroSeconds(i), [&] {
@@ -374,7 +380,7 @@ class ThreadPolicyTestCase : public TestCase
     }
 };
 
-/** The tests of times. */
+/** The tests of departure times and lateness. */
 class RingTimingTestSuite : public TestSuite
 {
   public:

@@ -35,12 +35,12 @@ namespace
 constexpr uint16_t PORT = 4000;
 constexpr size_t BYTES = 1 << 20; //!< bytes per connection
 
-/** A namespace whose kernel has the TAP device tap0. */
+/** A network namespace whose kernel has the TAP device tap0. */
 struct TapHost
 {
-    viaduct::io::TestNamespace host; //!< the namespace
+    viaduct::io::TestNamespace host; //!< the network namespace
 
-    /** @return a device of a new node at the user-space end */
+    /** @return a device of a new node at the user-space end of tap0 */
     Ptr<RingNetDevice> MakeDevice(uint32_t queues)
     {
         auto device = CreateObject<RingNetDevice>();
@@ -52,13 +52,13 @@ struct TapHost
         return device;
     }
 
-    /** Gives the kernel's end its addresses. */
+    /** Assigns addresses to tap0, the kernel's end of the TAP device. */
     void Configure() const
     {
         host.Run("ip addr add 10.79.0.1/24 dev tap0; ip addr add fd00:79::1/64 dev tap0 nodad");
     }
 
-    /** @return a connection of the kernel to an address of the node, being established */
+    /** @return a TCP socket of the namespace, after connect() to an address of the node */
     viaduct::UniqueFd Connect(int family) const
     {
         viaduct::UniqueFd socket = host.Socket(family, SOCK_STREAM, 0);
@@ -77,7 +77,8 @@ struct TapHost
     }
 };
 
-/** @return the message with which a device refuses; empty: it does not refuse */
+/** @return the message with which a device refuses to open tap0; empty if the device does not
+ * refuse */
 std::string
 RefusalOf(Ptr<RingNetDevice> device)
 {
@@ -86,7 +87,7 @@ RefusalOf(Ptr<RingNetDevice> device)
     return refusal;
 }
 
-/** TCP of the namespace's kernel to a node. */
+/** The namespace's kernel sends data to a node over TCP. */
 class TapTransferTestCase : public TestCase
 {
   public:
@@ -165,7 +166,8 @@ class TapTransferTestCase : public TestCase
     const int m_family;      //!< family of the connection's addresses
 };
 
-/** Devices that are created, taken over and left as before, or refused. */
+/** A RingNetDevice creates tap0, takes an existing tap0 over and leaves it as before, or refuses
+ * it. */
 class TapOpeningTestCase : public TestCase
 {
   public:

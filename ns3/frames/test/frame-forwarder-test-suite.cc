@@ -30,7 +30,7 @@ using namespace ns3;
 namespace
 {
 
-/** Hosts, each at a port of the node in the middle. */
+/** A star of hosts: each host is connected to a port of the forwarding node in the middle. */
 struct Star
 {
     explicit Star(const std::string& program, uint32_t hosts = 3)
@@ -59,12 +59,13 @@ struct Star
         forwarder = FrameForwarderHelper(program).Install(middle);
     }
 
-    /** Sends a frame from one host to another. */
+    /** Sends a frame from one host to another, and runs the simulation for 250 ms. */
     void Send(uint32_t from, const Address& to, uint32_t size = 100)
     {
         Simulator::ScheduleNow(
             [this, from, to, size] { devices[from]->Send(Create<Packet>(size), to, TYPE); });
-        Simulator::Stop(MilliSeconds(250)); // a bridge's ticks never end
+        // The end is set, as the periodic ticks of a bridge never end.
+        Simulator::Stop(MilliSeconds(250));
         Simulator::Run();
     }
 
@@ -72,8 +73,8 @@ struct Star
     Ptr<Node> middle;                      //!< the node that forwards
     Ptr<FrameForwarder> forwarder;         //!< forwarder of `middle`
     std::vector<Ptr<NetDevice>> devices;   //!< devices of the hosts
-    std::map<uint32_t, uint32_t> received; //!< frames, by host
-    uint32_t bytes{0};                     //!< bytes of the last frame
+    std::map<uint32_t, uint32_t> received; //!< number of received frames, by host
+    uint32_t bytes{0};                     //!< payload bytes of the last received frame
 };
 
 class ForwardsTestCase : public TestCase
@@ -105,7 +106,7 @@ class ForwardsTestCase : public TestCase
             Simulator::Destroy();
         }
         Star star("bridge");
-        star.Send(0, star.devices[1]->GetAddress()); // to all ports, as the address is unknown
+        star.Send(0, star.devices[1]->GetAddress()); // flooded, as the address is unknown
         star.Send(1, star.devices[0]->GetAddress());
         star.Send(2, star.devices[1]->GetAddress());
         NS_TEST_EXPECT_MSG_EQ((star.received == Received{{0, 1}, {1, 2}, {2, 1}}), true, "learnt");
@@ -141,7 +142,7 @@ class PortsTestCase : public TestCase
         bool refused = false;
         try
         {
-            none.forwarder->SetWord(0, 1); // a bridge has no table
+            none.forwarder->SetWord(0, 1); // throws: a bridge has no table
         }
         catch (const std::out_of_range&)
         {
@@ -172,6 +173,6 @@ class FrameForwarderTestSuite : public TestSuite
     }
 };
 
-FrameForwarderTestSuite g_frameForwarderTestSuite; //!< the suite
+FrameForwarderTestSuite g_frameForwarderTestSuite; //!< registers the suite
 
 } // namespace

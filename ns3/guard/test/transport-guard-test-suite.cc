@@ -39,8 +39,9 @@ namespace packet = viaduct::wire::packet;
 namespace
 {
 
-// OLSR packets of one message each (RFC 3626): length, sequence; type, vtime, size, originator,
-// TTL, hops, sequence; body.
+// OLSR packets of one message each, in hexadecimal (RFC 3626). The fields of a packet: packet
+// length, packet sequence number, message type, vtime, message size, originator, TTL, hop count,
+// message sequence number, message body.
 const std::string MESSAGE_END = "0a000002 01 00 0001 ";
 const std::string HELLO = "0014 0001 01 86 0010 " + MESSAGE_END + "0000 05 03";
 const std::string HELLO_WITH_LINK =
@@ -51,7 +52,7 @@ const std::string TC = "0018 0001 02 86 0014 " + MESSAGE_END + "0001 0000 0a0000
 const std::string MID = "0014 0001 03 86 0010 " + MESSAGE_END + "0a000103";
 const std::string HNA = "0018 0001 04 86 0014 " + MESSAGE_END + "0a090000 ffff0000";
 
-/** Datagrams that ns-3 can read, and datagrams that would end it. */
+/** Checks datagrams that ns-3's routing protocols can read, and datagrams that would end ns-3. */
 class DatagramCheckTestCase : public TestCase
 {
   public:
@@ -83,18 +84,19 @@ class DatagramCheckTestCase : public TestCase
         }
         for (const std::string& bad : {
                  std::string(),
-                 std::string("0003 0001"),                             // length
-                 std::string("0005 0001 01"),                          // no whole message
-                 "0014 0001 01 86 000b " + MESSAGE_END + "0000 05 03", // message size
-                 "0014 0001 01 86 0020 " + MESSAGE_END + "0000 05 03", // too large
-                 "0014 0001 05 86 0010 " + MESSAGE_END + "0000 05 03", // unknown type
-                 "0012 0001 01 86 000e " + MESSAGE_END + "0000",       // short HELLO
-                 "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0000", // size of a link
+                 std::string("0003 0001"),                             // packet length below 4
+                 std::string("0005 0001 01"),                          // incomplete message
+                 "0014 0001 01 86 000b " + MESSAGE_END + "0000 05 03", // message size too small
+                 "0014 0001 01 86 0020 " + MESSAGE_END + "0000 05 03", // message size too large
+                 "0014 0001 05 86 0010 " + MESSAGE_END + "0000 05 03", // unknown message type
+                 "0012 0001 01 86 000e " + MESSAGE_END + "0000",       // incomplete HELLO
+                 // HELLO messages with a link message of a wrong size:
+                 "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0000",
                  "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0008",
                  "0019 0001 01 86 0015 " + MESSAGE_END + "0000 05 03 06 00 0005 00",
-                 "0012 0001 02 86 000e " + MESSAGE_END + "0001",     // short TC
-                 "0012 0001 03 86 000e " + MESSAGE_END + "0a00",     // half an address
-                 "0014 0001 04 86 0010 " + MESSAGE_END + "0a090000", // no mask
+                 "0012 0001 02 86 000e " + MESSAGE_END + "0001",     // incomplete TC
+                 "0012 0001 03 86 000e " + MESSAGE_END + "0a00",     // MID with half an address
+                 "0014 0001 04 86 0010 " + MESSAGE_END + "0a090000", // HNA without mask
                  HELLO_UNSPECIFIED,
              })
         {
@@ -119,7 +121,8 @@ class DatagramCheckTestCase : public TestCase
     }
 };
 
-/** Packets that ns-3's transport protocols and IPv6 can read, and packets that would end them. */
+/** Checks packets that ns-3's transport protocols and IPv6 can read, and packets that would end
+ * ns-3. */
 class SegmentCheckTestCase : public TestCase
 {
   public:
@@ -235,7 +238,8 @@ class SegmentCheckTestCase : public TestCase
     }
 };
 
-/** A node with OLSR survives all datagrams to its port, and still hears its neighbours. */
+/** Tests that a node with OLSR survives random datagrams to OLSR's port, and still receives the
+ * HELLO of a neighbour. */
 class OlsrSurvivesTestCase : public TestCase
 {
   public:
@@ -252,7 +256,8 @@ class OlsrSurvivesTestCase : public TestCase
             packet::Udp{source, 698} / packet::Payload{payload});
     }
 
-    /** @return a mutation of a well-formed packet, or random bytes */
+    /** @return a well-formed OLSR packet of which up to three bytes, and sometimes the length, have
+     * been changed at random */
     std::string Mutant()
     {
         const std::string* const seeds[] = {&HELLO, &HELLO_WITH_LINK, &TC, &MID, &HNA};
@@ -303,10 +308,10 @@ class OlsrSurvivesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(heard, 1, "a neighbour");
     }
 
-    std::mt19937 m_random{std::random_device{}()}; //!< different datagrams in each run
+    std::mt19937 m_random{std::random_device{}()}; //!< random numbers that differ in each run
 };
 
-/** A node survives all packets to its TCP, ICMP and ICMPv6, also in fragments. */
+/** Tests that a node survives random packets to its TCP, ICMP and ICMPv6, also in fragments. */
 class StackSurvivesTestCase : public TestCase
 {
   public:
@@ -386,10 +391,11 @@ class StackSurvivesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(guard->GetDrops(), 0, "many were malformed");
     }
 
-    std::mt19937 m_random{std::random_device{}()}; //!< different packets in each run
+    std::mt19937 m_random{std::random_device{}()}; //!< random numbers that differ in each run
 };
 
-/** Segments that start TCP's timer for windows of zero without data to send. */
+/** Tests segments that start TCP's persist timer, which probes windows of zero, without data to
+ * send. */
 class NothingToProbeTestCase : public TestCase
 {
   public:
@@ -440,11 +446,12 @@ class NothingToProbeTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    uint8_t m_flags;   //!< TcpHeader::Flags_t
-    uint16_t m_window; //!< not scaled
+    uint8_t m_flags;   //!< the segment's flags, TcpHeader::Flags_t
+    uint16_t m_window; //!< the segment's window, not scaled
 };
 
-/** Datagrams for a port that ns-3 does not use are a program's, with any content. */
+/** Tests that a datagram for a port without an ns-3 socket is not dropped, whatever its content:
+ * such datagrams are for programs. */
 class UnboundPortTestCase : public TestCase
 {
   public:

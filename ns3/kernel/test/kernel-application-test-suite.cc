@@ -24,7 +24,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of programs on nodes whose stack is a real kernel (viaduct kernel build), no privilege.
+ * Tests of programs on nodes whose stack is a real kernel. The tests need a kernel built by
+ * `viaduct kernel build`, but no privilege.
  */
 
 using namespace ns3;
@@ -32,7 +33,7 @@ using namespace ns3;
 namespace
 {
 
-/** Two nodes with a link of 100 Mbit/s and 10 ms, and programs on them. */
+/** A test of programs on two kernel nodes that are connected by a link of 100 Mbit/s and 10 ms. */
 class ProgramTestCase : public TestCase
 {
   public:
@@ -52,7 +53,8 @@ class ProgramTestCase : public TestCase
         Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(link.Install(m_nodes));
     }
 
-    /** @return an application that starts at that time */
+    /** Installs an application on a node. @return the application, which starts at the time
+     * `start` */
     Ptr<KernelApplication> Start(KernelApplicationHelper helper, uint32_t node, Time start)
     {
         const auto applications = helper.Install(m_nodes.Get(node));
@@ -60,7 +62,7 @@ class ProgramTestCase : public TestCase
         return applications.Get(0)->GetObject<KernelApplication>();
     }
 
-    /** Runs the simulation and destroys it. */
+    /** Runs the simulation until `stop` and destroys it. */
     void Run(Time stop)
     {
         Simulator::Stop(stop);
@@ -68,7 +70,7 @@ class ProgramTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    NodeContainer m_nodes; //!< the nodes
+    NodeContainer m_nodes; //!< the two nodes
 
   private:
     void DoRun() override
@@ -87,7 +89,7 @@ class ProgramTestCase : public TestCase
     }
 };
 
-/** The machine's ping measures the link's delay. */
+/** Tests that this machine's ping, run on a node, measures the delay of the link. */
 class PingTestCase : public ProgramTestCase
 {
   public:
@@ -113,7 +115,7 @@ class PingTestCase : public ProgramTestCase
     }
 };
 
-/** The machine's iperf3, twice: the link's rate, and the same output byte for byte. */
+/** Tests that this machine's iperf3 fills the link, and has the same output in a second run. */
 class Iperf3TestCase : public ProgramTestCase
 {
   public:
@@ -146,7 +148,7 @@ class Iperf3TestCase : public ProgramTestCase
     }
 };
 
-/** The output and exit status of a program are written to files. */
+/** Tests that the output and exit status of a program are written to files. */
 class OutputTestCase : public ProgramTestCase
 {
   public:
@@ -178,7 +180,7 @@ class OutputTestCase : public ProgramTestCase
     }
 };
 
-/** A missing program ends the run with an error that names it. */
+/** Tests that a missing program ends the run with an error that names the program. */
 class MissingProgramTestCase : public ProgramTestCase
 {
   public:
@@ -207,7 +209,7 @@ class MissingProgramTestCase : public ProgramTestCase
     }
 };
 
-/** The suite. */
+/** The test suite of ns3::KernelApplication. */
 class KernelApplicationTestSuite : public TestSuite
 {
   public:
@@ -220,6 +222,6 @@ class KernelApplicationTestSuite : public TestSuite
     }
 };
 
-KernelApplicationTestSuite g_kernelApplicationTestSuite; //!< registers itself
+KernelApplicationTestSuite g_kernelApplicationTestSuite; //!< registers the suite
 
 } // namespace

@@ -25,7 +25,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of kernel nodes on ns-3's devices, and among nodes with ns-3's own stack.
+ * Tests of kernel nodes with different devices of ns-3, and in networks with nodes that have ns-3's
+ * own stack.
  */
 
 using namespace ns3;
@@ -34,25 +35,26 @@ using viaducttest::KernelTestCase;
 namespace
 {
 
-/** Transfers between any two nodes of a network. */
+/** A test of transfers between nodes of a network. */
 class NetworkTestCase : public KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** The expected result of a TCP transfer and a series of datagrams. */
+    /** The receivers of a transfer, which consists of a TCP stream and a series of datagrams. */
     struct Expected
     {
         std::string name;    //!< the transfer's name
-        Ptr<PacketSink> tcp; //!< receives BYTES
-        Ptr<UdpServer> udp;  //!< receives DATAGRAMS
+        Ptr<PacketSink> tcp; //!< receiver of BYTES by TCP
+        Ptr<UdpServer> udp;  //!< receiver of DATAGRAMS by UDP
     };
 
     static constexpr uint32_t BYTES = 200000;
     static constexpr uint32_t DATAGRAMS = 20;
 
-    /** Sends from one node to an address of another, by the factories that every stack has. */
+    /** Installs a transfer from one node to an address of another node. The socket factories,
+     * TcpSocketFactory and UdpSocketFactory, exist in ns-3's stack and in kernel stacks. */
     void Send(const std::string& name, Ptr<Node> from, Ptr<Node> to, const Address& address)
     {
         const auto port = static_cast<uint16_t>(5000 + 2 * m_expected.size());
@@ -77,7 +79,7 @@ class NetworkTestCase : public KernelTestCase
              DynamicCast<UdpServer>(UdpServerHelper(port + 1).Install(to).Get(0))});
     }
 
-    /** Runs the simulation and checks what has arrived. */
+    /** Runs the simulation and checks that all data of all transfers has arrived. */
     void RunAndExpect(Time duration = Seconds(10))
     {
         Simulator::Stop(m_start + duration);
@@ -92,10 +94,11 @@ class NetworkTestCase : public KernelTestCase
     }
 
     Time m_start{Seconds(1)};         //!< time at which transfers begin
-    std::vector<Expected> m_expected; //!< expected results of all transfers
+    std::vector<Expected> m_expected; //!< receivers of all transfers
 };
 
-/** ns-3's simplest device, which does not report the end of a transmission. */
+/** Tests kernel nodes with SimpleNetDevice, ns-3's simplest device, which does not report the end
+ * of a transmission. */
 class SimpleDeviceTest : public NetworkTestCase
 {
   public:
@@ -123,7 +126,8 @@ class SimpleDeviceTest : public NetworkTestCase
     }
 };
 
-/** A switch between kernel nodes, and a kernel node that has a bridge as its device. */
+/** Tests a switch (BridgeNetDevice) between kernel nodes, and a kernel node whose device is the
+ * switch. */
 class BridgeTest : public NetworkTestCase
 {
   public:
@@ -132,7 +136,8 @@ class BridgeTest : public NetworkTestCase
     }
 
   private:
-    // host 0 -- switch 2 -- host 1: the switch without a stack, then with one
+    // Uses the network host 0 -- switch 2 -- host 1, first with a switch without a stack, then with
+    // a switch that has a kernel stack.
     void RunWithKernel() override
     {
         for (const bool middle : {false, true})
@@ -169,7 +174,8 @@ class BridgeTest : public NetworkTestCase
     }
 };
 
-/** Routers of ns-3's own stack between kernel hosts, and kernel routers between ns-3's hosts. */
+/** Tests routers with ns-3's own stack between kernel hosts, and kernel routers between hosts with
+ * ns-3's own stack. */
 class MixedRoutersTest : public NetworkTestCase
 {
   public:
@@ -186,7 +192,8 @@ class MixedRoutersTest : public NetworkTestCase
         OLSR
     };
 
-    /** A line of four nodes; kernels are at the ends, or in the middle. */
+    /** Tests transfers on a line of four nodes, of which the two nodes at the ends, or the two
+     * nodes in the middle, have kernels. */
     void Line(bool kernelsAtEnds, Routing routing)
     {
         m_nodes.Create(4);
@@ -226,7 +233,8 @@ class MixedRoutersTest : public NetworkTestCase
         m_start = Seconds(1);
     }
 
-    /** The left half's default routes lead to the right, the right half's to the left. */
+    /** Adds static routes: from the nodes on the left to the right end, and from the nodes on the
+     * right to the left end. */
     void RouteByHand(const Ipv4InterfaceContainer& to)
     {
         const auto table = [this](uint32_t node) {
@@ -250,7 +258,7 @@ class MixedRoutersTest : public NetworkTestCase
     }
 };
 
-/** IPv6 across a router, by ns-3's static routes. */
+/** Tests transfers over IPv6 through a kernel router, with ns-3's static routes. */
 class Ipv6RoutersTest : public NetworkTestCase
 {
   public:
@@ -259,7 +267,7 @@ class Ipv6RoutersTest : public NetworkTestCase
     }
 
   private:
-    // host 0 -- router 1 -- host 2
+    // Makes the links of the network host 0 -- router 1 -- host 2.
     NetDeviceContainer Links()
     {
         CsmaHelper link;
@@ -304,6 +312,6 @@ class KernelDeviceTestSuite : public TestSuite
     }
 };
 
-KernelDeviceTestSuite g_kernelDeviceTestSuite; //!< registers itself
+KernelDeviceTestSuite g_kernelDeviceTestSuite; //!< registers the suite
 
 } // namespace

@@ -28,7 +28,7 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** Simulations that do not start. */
+/** A test of simulations that are refused with an error at the start. */
 class RefusalTestCase : public KernelTestCase
 {
   public:
@@ -36,8 +36,8 @@ class RefusalTestCase : public KernelTestCase
 
   protected:
     /**
-     * Runs the simulation.
-     * @param words part of the one-line message with which it must be refused
+     * Runs the simulation and checks the error with which it is refused.
+     * @param words part of the expected error message, which must be one line
      */
     void Expect(const std::string& words)
     {
@@ -57,7 +57,7 @@ class RefusalTestCase : public KernelTestCase
     }
 };
 
-/** A kernel that supports few devices, like unpatched ones. */
+/** Tests a kernel that supports few devices, like an unpatched kernel. */
 class FewDevicesTest : public RefusalTestCase
 {
   public:
@@ -66,7 +66,9 @@ class FewDevicesTest : public RefusalTestCase
     }
 
   private:
-    /** @return the path of a link to the newest kernel with a description of `devices` devices */
+    /** Creates a link to the newest kernel, with an image.json that sets the maximum number of
+     * devices.
+     * @return the path of the link */
     std::string KernelWith(uint32_t devices)
     {
         auto image = viaduct::guest::FindImage("");
@@ -78,7 +80,8 @@ class FewDevicesTest : public RefusalTestCase
 
     void RunWithKernel() override
     {
-        // With the control device: two nodes per guest.
+        // Nine devices of a guest suffice for two nodes, with four devices each, and the control
+        // device.
         const std::string kernel = KernelWith(9);
         KernelStackHelper stack;
         stack.SetAttribute("Kernel", StringValue(kernel));
@@ -112,10 +115,10 @@ class FewDevicesTest : public RefusalTestCase
         std::filesystem::remove_all(m_folder);
     }
 
-    std::string m_folder; //!< the kernel's folder
+    std::string m_folder; //!< folder of the link to the kernel
 };
 
-/** Neither kernels nor ns-3 detect address clashes. */
+/** Tests that addresses given twice are refused, as neither kernels nor ns-3 detect them. */
 class AddressClashTest : public RefusalTestCase
 {
   public:
@@ -143,7 +146,7 @@ class AddressClashTest : public RefusalTestCase
     }
 };
 
-/** Devices need open files for their connections. */
+/** Tests that the limit of open files is raised for the connections of the devices. */
 class OpenFilesTest : public KernelTestCase
 {
   public:
@@ -188,6 +191,6 @@ class KernelLimitsTestSuite : public TestSuite
     }
 };
 
-KernelLimitsTestSuite g_kernelLimitsTestSuite; //!< registers itself
+KernelLimitsTestSuite g_kernelLimitsTestSuite; //!< registers the suite
 
 } // namespace

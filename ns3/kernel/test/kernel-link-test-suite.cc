@@ -26,7 +26,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of a real kernel's links: up and down, and their MTU.
+ * Tests of the links of kernel nodes: links that go down and up, and the MTU of links.
  */
 
 using namespace ns3;
@@ -36,14 +36,15 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** Transfers over TCP between kernel nodes. */
+/** A test of TCP transfers between kernel nodes. */
 class LinkTestCase : public KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** @return the receiver of a TCP transfer of `bytes` bytes from one node to another at 1 s */
+    /** Installs a TCP transfer of `bytes` bytes from one node to another node, which starts at 1 s.
+     * @return the receiver of the transfer */
     Ptr<PacketSink> Transfer(uint32_t from, uint32_t to, const Address& address, uint32_t bytes)
     {
         auto sink = PacketSinkHelper("ns3::TcpSocketFactory", address)
@@ -56,7 +57,7 @@ class LinkTestCase : public KernelTestCase
         return sink;
     }
 
-    /** Records the largest packet that a device sends in m_largest. */
+    /** Records in m_largest the size of the largest packet that a device sends. */
     void Measure(Ptr<NetDevice> device)
     {
         device->TraceConnectWithoutContext(
@@ -65,10 +66,10 @@ class LinkTestCase : public KernelTestCase
             }));
     }
 
-    uint32_t m_largest{0}; //!< bytes
+    uint32_t m_largest{0}; //!< bytes of the largest packet that was sent
 };
 
-/** A link is unplugged. */
+/** Tests a TCP transfer and the kernel's routes when a link goes down for 3 s. */
 class LinkDownTest : public LinkTestCase
 {
   public:
@@ -90,7 +91,7 @@ class LinkDownTest : public LinkTestCase
         auto channel = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
         std::vector<uint64_t> counts;
         const auto count = [&] { counts.push_back(sink->GetTotalRx()); };
-        // Frames in flight on the channel still arrive.
+        // The bytes are counted 0.5 s after the link goes down, as frames in flight still arrive.
         Simulator::Schedule(Seconds(2), [&] { channel->SetLinkUp(false); });
         Simulator::Schedule(MilliSeconds(2500), count);
         Simulator::Schedule(Seconds(5), count);
@@ -109,7 +110,8 @@ class LinkDownTest : public LinkTestCase
         NS_TEST_EXPECT_MSG_GT(counts[0], 1000000, "a second's worth");
         NS_TEST_EXPECT_MSG_EQ(counts[1], counts[0], "nothing gets through");
         NS_TEST_EXPECT_MSG_EQ(sink->GetTotalRx(), 3000000, "and then all of it");
-        // fib_sync_down_dev() of net/ipv4/fib_semantics.c: kept without a carrier, but marked.
+        // The kernel keeps the route of a link without a carrier, but marks the route "linkdown"
+        // (fib_sync_down_dev() of net/ipv4/fib_semantics.c).
         const std::string usual = "10.0.0.0/24 proto kernel scope link src 10.0.0.1 ";
         NS_TEST_EXPECT_MSG_EQ(routes[0]->GetOutput(), usual + "\n", "up");
         NS_TEST_EXPECT_MSG_EQ(routes[1]->GetOutput(), usual + "linkdown \n", "down");
@@ -117,7 +119,7 @@ class LinkDownTest : public LinkTestCase
     }
 };
 
-/** Frames longer than one of the kernel's receive buffers. */
+/** Tests frames that are longer than one receive buffer of the kernel, and a change of the MTU. */
 class JumboTest : public LinkTestCase
 {
   public:
@@ -144,7 +146,8 @@ class JumboTest : public LinkTestCase
             devices.Get(0)->SetMtu(1400);
             devices.Get(1)->SetMtu(1400);
         });
-        // Frames that the kernel had passed to its device before are on the wire.
+        // The measurement begins 0.5 s after the change of the MTU, as frames that the kernel
+        // passed to its device before the change are still sent.
         Simulator::Schedule(MilliSeconds(3500), [&] { m_largest = 0; });
         Simulator::Stop(Seconds(10));
         Simulator::Run();
@@ -154,7 +157,7 @@ class JumboTest : public LinkTestCase
     }
 };
 
-/** Path MTU discovery, RFC 1191 and RFC 8201. */
+/** Tests path MTU discovery for IPv4 (RFC 1191) and IPv6 (RFC 8201). */
 class PathMtuTest : public LinkTestCase
 {
   public:
@@ -192,7 +195,7 @@ class PathMtuTest : public LinkTestCase
         NS_TEST_EXPECT_MSG_GT(counters["Icmp6InPktTooBigs"], 0, "packet too big");
     }
 
-    /** Addresses in fd00:LINK::, and routes from node 0 to node 3 and back. */
+    /** Adds IPv6 addresses in fd00:LINK::/64, and routes from node 0 to node 3 and back. */
     void MakeIpv6()
     {
         Ipv6AddressHelper addresses;
@@ -212,7 +215,8 @@ class PathMtuTest : public LinkTestCase
         const auto route = [&](uint32_t node, const char* network, uint32_t gateway) {
             Ipv6StaticRoutingHelper helper;
             auto ip = m_nodes.Get(node)->GetObject<Ipv6>();
-            // A node has two devices, the left one with the odd number.
+            // A router has two devices in m_devices: the left device has the odd index
+            // 2 * node - 1, the right device has the index 2 * node.
             const uint32_t device = node == 0 || network[5] != '0' ? 2 * node : 2 * node - 1;
             helper.GetStaticRouting(ip)->AddNetworkRouteTo(
                 Ipv6Address(network),
@@ -226,10 +230,11 @@ class PathMtuTest : public LinkTestCase
         route(3, "fd00:0::", 4);
     }
 
-    std::vector<Ipv6Address> m_ipv6; //!< the devices' addresses, in the order of m_devices
+    std::vector<Ipv6Address> m_ipv6; //!< IPv6 addresses in the order of m_devices
 };
 
-/** On a device with IPv4 and IPv6 one of them is set down, or loses its addresses for a while. */
+/** Tests a device with IPv4 and IPv6 on which IPv4 alone is set down, or loses its address, for two
+ * seconds. */
 class FamilyDownTest : public LinkTestCase
 {
   public:
@@ -239,7 +244,8 @@ class FamilyDownTest : public LinkTestCase
     }
 
   private:
-    /** Datagrams each 10 ms, counted by the second in which they arrive. */
+    /** Sends a datagram every 10 ms from node 0 to node 2, and counts the received datagrams by the
+     * second in which they arrive. */
     void Stream(const Address& to, const Address& local, std::vector<uint32_t>& counts)
     {
         counts.assign(4, 0);
@@ -285,7 +291,8 @@ class FamilyDownTest : public LinkTestCase
         Stream(Inet6SocketAddress(far.GetAddress(1, 1), 700),
                Inet6SocketAddress(Ipv6Address::GetAny(), 700),
                got6);
-        // Down at the router; without address at the sender, on the interface of its default route.
+        // IPv4 is set down on an interface of the router; the address is removed at the sender, on
+        // the interface of the sender's default route.
         const uint32_t node = down ? 1 : 0;
         const uint32_t interface = down ? 2 : 1;
         auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
@@ -315,7 +322,8 @@ class FamilyDownTest : public LinkTestCase
     }
 };
 
-/** Forwarding of IPv6 is chosen by ns-3's function, that of IPv4 by a kernel parameter. */
+/** Tests that IPv6 forwarding, which ns-3's SetForwarding() enables, leaves IPv4 forwarding as the
+ * kernel parameter net.ipv4.ip_forward sets it. */
 class ForwardingTest : public LinkTestCase
 {
   public:
@@ -362,6 +370,6 @@ class KernelLinkTestSuite : public TestSuite
     }
 };
 
-KernelLinkTestSuite g_kernelLinkTestSuite; //!< registers itself
+KernelLinkTestSuite g_kernelLinkTestSuite; //!< registers the suite
 
 } // namespace

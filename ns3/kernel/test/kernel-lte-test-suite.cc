@@ -31,7 +31,8 @@ namespace
 
 const char* const TCP = "ns3::KernelTcpSocketFactory";
 
-/** A phone and a server beyond the packet gateway; both have a kernel. */
+/** Tests TCP between a phone and a server behind the packet gateway; the phone and the server are
+ * kernel nodes. */
 class LteTest : public KernelTestCase
 {
   public:
@@ -40,7 +41,7 @@ class LteTest : public KernelTestCase
     }
 
   private:
-    /** The server's link to the gateway. */
+    /** Makes the link and the routes between the server and the packet gateway. */
     void MakeServer()
     {
         PointToPointHelper link;
@@ -53,7 +54,8 @@ class LteTest : public KernelTestCase
             ->AddNetworkRouteTo(Ipv4Address("7.0.0.0"), Ipv4Mask("255.0.0.0"), 1);
     }
 
-    /** The radio network. @return the phone's address */
+    /** Makes the radio network with a base station and the phone. @return the phone's IPv4
+     * address */
     Ipv4Address MakeRadio()
     {
         NodeContainer station(1);
@@ -113,7 +115,7 @@ class KernelLteTestSuite : public TestSuite
     }
 };
 
-KernelLteTestSuite g_kernelLteTestSuite; //!< registers itself
+KernelLteTestSuite g_kernelLteTestSuite; //!< registers the suite
 
 } // namespace
 

@@ -30,7 +30,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Packets wait in a kernel node's queueing discipline when a channel is slower than the node sends.
+ * Tests that packets wait in a kernel node's queueing discipline if the channel is slower than the
+ * node sends.
  */
 
 using namespace ns3;
@@ -39,28 +40,29 @@ namespace
 {
 
 constexpr const char* RATE = "5Mbps"; //!< approximate rate of the channels
-constexpr uint16_t FLOODS = 6; //!< one socket may have fewer packets waiting than a ring holds
-constexpr uint32_t RING = 256; //!< frames in a kernel's device
+//! Number of UDP sockets that send; a single socket may not have enough packets to fill the ring.
+constexpr uint16_t FLOODS = 6;
+constexpr uint32_t RING = 256; //!< maximum number of frames in the ring of a kernel's device
 
-/** TCP together with twice as much UDP as a channel carries. */
+/** Tests TCP together with UDP traffic at twice the rate of the channel. */
 class PressureTest : public viaducttest::KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** @return the devices of m_nodes, on a channel of about RATE */
+    /** Makes a channel with a rate of about RATE. @return the devices of m_nodes on the channel */
     virtual NetDeviceContainer MakeChannel() = 0;
-    /** @return the number of frames that wait in the device */
+    /** @return the number of frames that wait in an ns-3 device */
     virtual uint32_t WaitingIn(Ptr<NetDevice> device) const = 0;
 
   private:
-    /** The measurements from 1 s after the start of the traffic on. */
+    /** The measurements, which begin 1 s after the start of the traffic. */
     struct Seen
     {
-        Time rtt;             //!< longest smoothed round-trip time of TCP
-        uint32_t backlog = 0; //!< most bytes in the queueing discipline
-        uint32_t device = 0;  //!< most frames in the ns-3 device
+        Time rtt;             //!< maximum smoothed round-trip time of TCP
+        uint32_t backlog = 0; //!< maximum bytes in the queueing discipline
+        uint32_t device = 0;  //!< maximum frames in the ns-3 device
     };
 
     void Send(const char* factory, const ApplicationContainer& source, uint16_t port)
@@ -87,13 +89,15 @@ class PressureTest : public viaducttest::KernelTestCase
         state->SetAttribute("Interval", TimeValue(MilliSeconds(20)));
     }
 
-    /** @return the measurements with this queueing discipline on the sender's device, next to
-     * `floods` sockets of UDP that send twice the channel's rate together */
+    /** Runs a simulation with the queueing discipline `qdisc` on the sender's device, a TCP
+     * transfer and `floods` UDP sockets, which together send at twice the channel's rate.
+     * @return the measurements */
     Seen With(const std::string& qdisc, uint16_t floods)
     {
         m_nodes.Create(2);
         KernelStackHelper stack;
-        // On a path as short as this TCP would send 64 KiB at once (tcp_tso_autosize()).
+        // With the default, TCP would send 64 KiB at once on a path with such a small round-trip
+        // time (tcp_tso_autosize()).
         stack.SetSysctl("net.ipv4.tcp_tso_rtt_log", "0");
         stack.Install(m_nodes);
         const NetDeviceContainer devices = MakeChannel();
@@ -122,7 +126,8 @@ class PressureTest : public viaducttest::KernelTestCase
     void RunWithKernel() override
     {
         const Seen alone = With("fq_codel", 0);
-        // A few packets of each write of TCP: 14 on Wi-Fi with 7.2, fewer with 6.12.
+        // The queueing discipline has a few packets of each write of TCP: 14 packets on Wi-Fi with
+        // Linux 7.2, fewer with 6.12.
         NS_TEST_EXPECT_MSG_LT(alone.backlog, 30'000, "TCP fills no queue (TSQ)");
         NS_TEST_EXPECT_MSG_LT(alone.rtt, MilliSeconds(60), "and waits in none");
         NS_TEST_EXPECT_MSG_LT(alone.device, 16, "nor the device's");
@@ -131,13 +136,13 @@ class PressureTest : public viaducttest::KernelTestCase
         NS_TEST_EXPECT_MSG_GT(fifo.rtt, MilliSeconds(400), "and what comes after it waits for it");
         const Seen fair = With("fq_codel", FLOODS);
         NS_TEST_EXPECT_MSG_GT(fair.backlog, 100'000, "the flood waits in its own queues");
-        // A kernel without byte queue limits would wait for a whole ring: 0.6 s.
+        // If the kernel had no byte queue limits, TCP would wait for a full ring: 0.6 s.
         NS_TEST_EXPECT_MSG_LT(fair.rtt, MilliSeconds(100), "TCP waits for a short ring alone");
         NS_TEST_EXPECT_MSG_LT(std::max(fifo.device, fair.device), RING + 2, "in the device");
     }
 };
 
-/** A cable that all nodes share. */
+/** Tests a CSMA channel, a cable that all nodes share. */
 class CsmaPressureTest : public PressureTest
 {
   public:
@@ -160,7 +165,7 @@ class CsmaPressureTest : public PressureTest
     }
 };
 
-/** ns-3's simplest device, which has a queue of 100 packets. */
+/** Tests SimpleNetDevice, ns-3's simplest device, which has a queue of 100 packets. */
 class SimplePressureTest : public PressureTest
 {
   public:
@@ -174,7 +179,7 @@ class SimplePressureTest : public PressureTest
         SimpleNetDeviceHelper link;
         link.SetDeviceAttribute("DataRate", StringValue(RATE));
         NetDeviceContainer devices = link.Install(m_nodes);
-        devices.Get(0)->SetMtu(1500); // the default is 65535
+        devices.Get(0)->SetMtu(1500); // default of the MTU: 65535
         devices.Get(1)->SetMtu(1500);
         return devices;
     }
@@ -186,7 +191,8 @@ class SimplePressureTest : public PressureTest
 };
 
 #ifdef VIADUCT_WITH_WIFI
-/** A Wi-Fi of 6 Mbit/s, whose MAC has a separate queue of 500 frames. */
+/** Tests a Wi-Fi channel of 6 Mbit/s, where each device's MAC has a separate queue of 500
+ * frames. */
 class WifiPressureTest : public PressureTest
 {
   public:
@@ -232,6 +238,6 @@ class KernelQdiscTestSuite : public TestSuite
     }
 };
 
-KernelQdiscTestSuite g_kernelQdiscTestSuite; //!< registers itself
+KernelQdiscTestSuite g_kernelQdiscTestSuite; //!< registers the suite
 
 } // namespace

@@ -33,7 +33,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of nodes whose stack is a real kernel (viaduct kernel build), no privilege.
+ * Tests of nodes whose stack is a real kernel. The tests need a kernel built by `viaduct kernel
+ * build`, but no privilege.
  */
 
 using namespace ns3;
@@ -42,7 +43,8 @@ using viaducttest::KernelTestCase;
 namespace
 {
 
-/** The kernel answers at the instant at which it is asked. */
+/** Tests that a UDP echo takes exactly the time of the link, as the kernels take no virtual
+ * time. */
 class EchoTest : public KernelTestCase
 {
   public:
@@ -66,13 +68,15 @@ class EchoTest : public KernelTestCase
         Simulator::Stop(Seconds(5));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(m_sends.size(), 6, "three requests and three answers");
-        // 1024 bytes, UDP, IPv4 and PPP at 100 Mbit/s.
+        // The time of a packet on the link: 10 ms of delay, and the transmission of 1024 bytes and
+        // the UDP, IPv4 and PPP headers at 100 Mbit/s (80 ns per byte).
         const Time way = NanoSeconds(10000000 + (1024 + 8 + 20 + 2) * 80);
-        // A failing system call takes the guest 1 us; everything else takes no time.
+        // The tolerance: a failing system call takes 1 us in the guest; all other work takes no
+        // virtual time.
         const Time little = MicroSeconds(5);
         for (size_t i = 0; i < 6; i += 2)
         {
-            const size_t before = i / 2; // requests, one per second
+            const size_t before = i / 2; // number of earlier requests, one per second
             NS_TEST_EXPECT_MSG_LT(m_sends[i] - Seconds(1 + before), little, "sent at once");
             NS_TEST_EXPECT_MSG_EQ((m_gets[i] - m_sends[i]).GetNanoSeconds(),
                                   way.GetNanoSeconds(),
@@ -82,7 +86,7 @@ class EchoTest : public KernelTestCase
     }
 };
 
-/** A transfer over two hops, routes by ns-3's global routing. */
+/** Tests a TCP transfer through a kernel router, with the routes of ns-3's global routing. */
 class TransferTest : public KernelTestCase
 {
   public:
@@ -127,7 +131,7 @@ class TransferTest : public KernelTestCase
     }
 };
 
-/** IPv6 on a shared link. */
+/** Tests UDP over IPv6 on a CSMA link between two guests. */
 class Ipv6Test : public KernelTestCase
 {
   public:
@@ -159,7 +163,7 @@ class Ipv6Test : public KernelTestCase
     }
 };
 
-/** A routing protocol of ns-3 with sockets and routes of the kernel. */
+/** Tests OLSR, a routing protocol of ns-3, with sockets and routes of the kernel. */
 class RoutingProtocolTest : public KernelTestCase
 {
   public:
@@ -184,7 +188,7 @@ class RoutingProtocolTest : public KernelTestCase
     }
 };
 
-/** Changes while the simulation runs. */
+/** Tests changes of addresses and interfaces while the simulation runs. */
 class ChangeTest : public KernelTestCase
 {
   public:
@@ -226,7 +230,7 @@ class ChangeTest : public KernelTestCase
     }
 };
 
-/** Errors are one line that names the remedy. */
+/** Tests the error messages for wrong input and for a killed guest. */
 class BadInputTest : public KernelTestCase
 {
   public:
@@ -260,7 +264,8 @@ class BadInputTest : public KernelTestCase
         return what;
     }
 
-    /** @return the error message for a link whose ends have these addresses */
+    /** @return the error message for a link between a node with the addresses `first` and a node
+     * with the address `second`; "no error" if the simulation runs */
     std::string ClashOf(const std::vector<const char*>& first, const char* second)
     {
         std::string what = "no error";
@@ -327,7 +332,7 @@ class BadInputTest : public KernelTestCase
         Expect(ErrorOf([](auto&) {}), "guest 0 (n0, n1) was killed by signal 9");
     }
 
-    bool m_kill{false}; //!< whether to kill the guest
+    bool m_kill{false}; //!< whether ErrorOf() kills the guest
 };
 
 class KernelStackTestSuite : public TestSuite
@@ -344,6 +349,6 @@ class KernelStackTestSuite : public TestSuite
     }
 };
 
-KernelStackTestSuite g_kernelStackTestSuite; //!< registers itself
+KernelStackTestSuite g_kernelStackTestSuite; //!< registers the suite
 
 } // namespace

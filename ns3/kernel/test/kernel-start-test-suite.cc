@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the use of sockets before the simulation runs and at its first instant.
+ * Tests of the use of sockets before Simulator::Run() and at the first instant of the simulation.
  */
 
 using namespace ns3;
@@ -36,7 +36,7 @@ namespace
 const char* const TCP = "ns3::KernelTcpSocketFactory";
 const char* const UDP = "ns3::KernelUdpSocketFactory";
 
-/** Four nodes in a line: two hosts with two routers between. */
+/** A test of sockets on four nodes in a line: two hosts, and two routers between the hosts. */
 class StartTestCase : public KernelTestCase
 {
   public:
@@ -56,7 +56,7 @@ class StartTestCase : public KernelTestCase
         }
     }
 
-    /** Adds routes of IPv6 between the ends. */
+    /** Adds static IPv6 routes between the two hosts at the ends of the line. */
     void RouteByHand6()
     {
         for (uint32_t node = 0; node < 4; ++node)
@@ -64,7 +64,7 @@ class StartTestCase : public KernelTestCase
             m_nodes.Get(node)->GetObject<Ipv6>()->SetAttribute("IpForward", BooleanValue(true));
             auto routes =
                 Ipv6StaticRoutingHelper().GetStaticRouting(m_nodes.Get(node)->GetObject<Ipv6>());
-            if (node < 3) // a route to the network behind the next node
+            if (node < 3) // add a route to the network of the right host
             {
                 routes->AddNetworkRouteTo(Ipv6Address("fd00:1:0:2::"),
                                           Ipv6Prefix(64),
@@ -98,7 +98,7 @@ class StartTestCase : public KernelTestCase
         return Socket::CreateSocket(m_nodes.Get(node), TypeId::LookupByName(factory));
     }
 
-    /** Records when a socket is connected, or that it failed. */
+    /** Records the time at which a socket is connected, or that the connection failed. */
     void Watch(Ptr<Socket> socket)
     {
         socket->SetConnectCallback(
@@ -106,7 +106,7 @@ class StartTestCase : public KernelTestCase
             Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { m_failed = true; }));
     }
 
-    /** Counts the bytes that a socket, or a socket that it accepts, receives. */
+    /** Counts the bytes that a socket, or a socket accepted by a listening socket, receives. */
     void Count(Ptr<Socket> socket)
     {
         const auto read = Callback<void, Ptr<Socket>>([this](Ptr<Socket> reader) {
@@ -133,7 +133,7 @@ class StartTestCase : public KernelTestCase
         Simulator::Run();
     }
 
-    /** Ends the simulation; another one may follow. */
+    /** Ends the simulation and resets the members, so that another simulation may follow. */
     void End()
     {
         m_interfaces6 = Ipv6InterfaceContainer();
@@ -151,7 +151,8 @@ class StartTestCase : public KernelTestCase
     uint32_t m_received{0};               //!< bytes counted by Count()
 };
 
-/** All operations are called in main(), as in many of ns-3's examples. */
+/** Tests TCP sockets whose operations are all called before Simulator::Run(), as in many of ns-3's
+ * examples. */
 class BeforeRunTest : public StartTestCase
 {
   public:
@@ -175,12 +176,14 @@ class BeforeRunTest : public StartTestCase
             client->BindToNetDevice(m_devices.Get(0));
             NS_TEST_EXPECT_MSG_EQ(client->Connect(Server(ipv6)), 0, "connect");
             NS_TEST_EXPECT_MSG_EQ(client->Send(Create<Packet>(700)), 700, "send");
-            // Called after the sockets, because the routes at the start of the simulation are used.
+            // The routes are added after the calls of the sockets: the sockets must use the routes
+            // that exist at the start of the simulation.
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             RouteByHand6();
             Run(Seconds(1));
             NS_TEST_EXPECT_MSG_EQ(m_failed, false, "connected, IPv6 " << ipv6);
-            // Six links of 10 ms, and a microsecond for each of at most 80 bytes.
+            // The maximum delay: 10 ms for each of six links, and a microsecond for each byte of a
+            // packet of at most 80 bytes.
             NS_TEST_EXPECT_MSG_EQ_TOL(
                 m_connected.GetSeconds(), 0.06, 0.0001, "one round trip, IPv6 " << ipv6);
             NS_TEST_EXPECT_MSG_EQ(m_received, 700, "bytes, IPv6 " << ipv6);
@@ -191,7 +194,7 @@ class BeforeRunTest : public StartTestCase
     }
 };
 
-/** Datagrams need no handshake: the first one arrives. */
+/** Tests datagrams that are sent, and multicast groups that are joined, before Simulator::Run(). */
 class DatagramsTest : public StartTestCase
 {
   public:
@@ -219,7 +222,8 @@ class DatagramsTest : public StartTestCase
         NS_TEST_EXPECT_MSG_EQ(m_group, 30, "the group's, on the interface that was named");
     }
 
-    /** The second node listens to a group on its second interface, by which the third sends. */
+    /** Makes node 1 join a multicast group on its second interface, and node 2 send a datagram to
+     * the group through its first interface, which is on the same link. */
     void JoinAndSend()
     {
         const InetSocketAddress group(Ipv4Address("239.1.2.3"), 6000);
@@ -233,10 +237,10 @@ class DatagramsTest : public StartTestCase
         NS_TEST_EXPECT_MSG_EQ(sender->SendTo(Create<Packet>(30), 0, group), 30, "to a group");
     }
 
-    uint32_t m_group{0}; //!< bytes to the group
+    uint32_t m_group{0}; //!< bytes of the group that node 1 received
 };
 
-/** Operations of an application that starts at once, and just after a change of routes. */
+/** Tests applications that start at time 0, and a connection right after a change of routes. */
 class AtOnceTest : public StartTestCase
 {
   public:
@@ -269,7 +273,8 @@ class AtOnceTest : public StartTestCase
         ConnectAfterRoute();
     }
 
-    /** Only the routers have routes at first; the host gets its own at the instant it connects. */
+    /** Tests a host that gets its route at the instant at which it connects; all other nodes have
+     * their routes from the start. */
     void ConnectAfterRoute()
     {
         MakeHops();
@@ -312,6 +317,6 @@ class KernelStartTestSuite : public TestSuite
     }
 };
 
-KernelStartTestSuite g_kernelStartTestSuite; //!< registers itself
+KernelStartTestSuite g_kernelStartTestSuite; //!< registers the suite
 
 } // namespace

@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of sampling a real kernel's state.
+ * Tests of ns3::KernelState, which samples the state of a real kernel.
  */
 
 using namespace ns3;
@@ -34,17 +34,19 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** A table of comma-separated values, read back from its file. */
+/** The rows of a file of comma-separated values; a row has the values by the names of the
+ * columns. */
 using Table = std::vector<std::map<std::string, std::string>>;
 
-/** Two nodes, and functions that read files. */
+/** A test of the state of kernel nodes, with functions that make traffic and read files. */
 class StateTestCase : public KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** Makes connections from node 0 to node 1: at 1 s, and at 5 s with new random numbers. */
+    /** Installs two TCP transfers from node 0 to node 1, which start at 1 s and, with other random
+     * numbers, at 5 s. @return the application of the first transfer */
     Ptr<Application> MakeTraffic(uint32_t bytes)
     {
         const auto any = InetSocketAddress(Ipv4Address::GetAny(), 5000);
@@ -101,11 +103,11 @@ class StateTestCase : public KernelTestCase
         return table;
     }
 
-    std::string m_folder;   //!< folder of the files
-    Ptr<PacketSink> m_sink; //!< receiver of MakeTraffic()
+    std::string m_folder;   //!< temporary folder of the files
+    Ptr<PacketSink> m_sink; //!< receiver of the transfers of MakeTraffic()
 };
 
-/** Sampling changes nothing. */
+/** Tests that the frames of a simulation are the same with and without sampling. */
 class UnchangedTest : public StateTestCase
 {
   public:
@@ -150,7 +152,7 @@ class UnchangedTest : public StateTestCase
     }
 };
 
-/** The content of the files. */
+/** Tests the content of the files that KernelStackHelper::EnableStateCsv() writes. */
 class CsvTest : public StateTestCase
 {
   public:
@@ -169,7 +171,7 @@ class CsvTest : public StateTestCase
         auto kernel = m_nodes.Get(0)->GetObject<KernelNode>();
         KernelStackHelper::EnableStateCsv(m_folder + "/t", m_nodes, MilliSeconds(20));
         uint64_t sent = 0;
-        // The time of the last sample.
+        // Counts the sent bytes at 1.98 s, the time of the last sample.
         Simulator::Schedule(MilliSeconds(1980), [&] {
             sent = kernel->GetBridge(m_devices.Get(0))->GetNic().counters().tx_bytes;
         });
@@ -205,7 +207,8 @@ class CsvTest : public StateTestCase
             NS_TEST_EXPECT_MSG_EQ(row.at("congestion_control"), "reno", "as the node has it");
         }
         NS_TEST_EXPECT_MSG_EQ(ids.size(), 1, "one socket");
-        // The first sample is at the instant of the connect, which takes the kernel a microsecond.
+        // The first sample is at the time of the connect, which takes a microsecond of virtual
+        // time; all later samples are at multiples of 20 ms.
         NS_TEST_EXPECT_MSG_EQ(ticks, table.size() - 1, "looked at when asked to");
         const auto& opening = table.front();
         NS_TEST_EXPECT_MSG_EQ(opening.at("time_s").substr(0, 7), "1.00000", "with the connect");
@@ -250,7 +253,7 @@ class CsvTest : public StateTestCase
     }
 };
 
-/** Samples include the sockets of programs. */
+/** Tests that samples include the sockets of programs. */
 class ProgramTest : public StateTestCase
 {
   public:
@@ -282,7 +285,8 @@ class ProgramTest : public StateTestCase
     }
 };
 
-/** MPTCP's subflows are TCP's, and an MPTCP socket's trace sources follow its first subflow. */
+/** Tests that samples include the subflows of MPTCP as TCP sockets, and that the trace sources of
+ * an MPTCP socket report its first subflow. */
 class MptcpTest : public StateTestCase
 {
   public:
@@ -331,6 +335,6 @@ class KernelStateTestSuite : public TestSuite
     }
 };
 
-KernelStateTestSuite g_kernelStateTestSuite; //!< registers itself
+KernelStateTestSuite g_kernelStateTestSuite; //!< registers the suite
 
 } // namespace

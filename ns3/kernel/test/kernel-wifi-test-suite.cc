@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Kernel nodes over Wi-Fi, if ns-3 has it.
+ * Tests kernel nodes on Wi-Fi, if ns-3 was built with its Wi-Fi module.
  */
 
 #ifdef VIADUCT_WITH_WIFI
@@ -26,13 +26,13 @@ using namespace ns3;
 namespace
 {
 
-/** 1 Mbit/s for a second between two kernel nodes at 5 m. */
+/** Tests traffic of 1 Mbit/s for about a second between two kernel nodes at a distance of 5 m. */
 class WifiTest : public viaducttest::KernelTestCase
 {
   public:
     /**
-     * @param infrastructure an access point and a station, or two nodes ad hoc
-     * @param transport Tcp or Udp
+     * @param infrastructure true: an access point and a station; false: two nodes ad hoc
+     * @param transport the transport protocol, "Tcp" or "Udp"
      */
     WifiTest(bool infrastructure, const std::string& transport)
         : KernelTestCase(transport + (infrastructure ? " to a station" : " ad hoc")),
@@ -90,11 +90,11 @@ class WifiTest : public viaducttest::KernelTestCase
     }
 
     bool m_infrastructure; //!< true: access point and station; false: ad hoc
-    std::string m_factory; //!< the sockets' factory
+    std::string m_factory; //!< TypeId of the sockets' factory
 };
 
-/** Frames that leave the MAC's queue in several ways: alone, in an A-MSDU, in an A-MPDU, dropped.
- */
+/** Tests that the kernel gets back its buffers for frames that leave the queue of the MAC alone, in
+ * an A-MSDU, in an A-MPDU, or because they are dropped. */
 class AggregationTest : public viaducttest::KernelTestCase
 {
   public:
@@ -123,7 +123,7 @@ class AggregationTest : public viaducttest::KernelTestCase
         const char* factory = "ns3::KernelUdpSocketFactory";
         const auto sinks = PacketSinkHelper(factory, server).Install(m_nodes.Get(1));
         OnOffHelper source(factory, server);
-        source.SetConstantRate(DataRate("40Mbps"), 1000); // the channel carries at most 26
+        source.SetConstantRate(DataRate("40Mbps"), 1000); // more than the 26 Mbit/s of the channel
         source.Install(m_nodes.Get(0)).Start(Seconds(1));
         uint64_t first = 0;
         const auto received = [&] { return DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx(); };
@@ -148,7 +148,7 @@ class KernelWifiTestSuite : public TestSuite
     }
 };
 
-KernelWifiTestSuite g_kernelWifiTestSuite; //!< registers itself
+KernelWifiTestSuite g_kernelWifiTestSuite; //!< registers the suite
 
 } // namespace
 

@@ -50,12 +50,13 @@ struct Pair
     Ipv4InterfaceContainer ipv4; //!< the nodes' addresses
 };
 
-/** Simultaneous datagrams to a neighbour whose address is not known yet. */
+/** Tests how many of 20 simultaneous datagrams arrive at a neighbour whose link-layer address is
+ * unknown. */
 class FirstDatagramsTestCase : public TestCase
 {
   public:
     /**
-     * @param waiting the user's limit of waiting packets; 0: no limit set
+     * @param waiting the user's limit of the number of waiting packets; 0: no limit is set
      * @param expected the number of datagrams that arrive, of 20
      */
     FirstDatagramsTestCase(uint32_t waiting, int expected)
@@ -104,7 +105,7 @@ class FirstDatagramsTestCase : public TestCase
             }
         }));
         auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
-        // After duplicate address detection.
+        // The datagrams are sent after duplicate address detection.
         Simulator::Schedule(Seconds(3), [&] {
             for (int i = 0; i < 20; i++)
             {
@@ -120,7 +121,8 @@ class FirstDatagramsTestCase : public TestCase
     int m_expected;     //!< number of datagrams that arrive
 };
 
-/** A neighbour that receives nothing at first, and then does. */
+/** Tests that a neighbour that did not answer three requests, because it received nothing, is
+ * requested again by a later packet. */
 class ReturnTestCase : public TestCase
 {
   public:
@@ -153,7 +155,8 @@ class ReturnTestCase : public TestCase
         auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
         const InetSocketAddress to(ipv4.GetAddress(1), 9);
         const auto send = [&] { client->SendTo(Create<Packet>(160), 0, to); };
-        Simulator::Schedule(Seconds(1), send); // three requests, a second apart
+        // Causes three requests, 1 s apart, without an answer.
+        Simulator::Schedule(Seconds(1), send);
         Simulator::Schedule(Seconds(6), [&] { deaf->SetRate(0); });
         Simulator::Schedule(Seconds(7), send);
         Simulator::Stop(Seconds(9));
@@ -163,7 +166,8 @@ class ReturnTestCase : public TestCase
     }
 };
 
-/** A node whose kernel settings differ from the defaults. */
+/** Tests a node whose kernel settings differ from the defaults: the settings of an interface
+ * override those of "default". */
 class SysctlTestCase : public TestCase
 {
   public:
@@ -185,7 +189,8 @@ class SysctlTestCase : public TestCase
                                      {"net.ipv4.neigh.eth1.mcast_solicit", "7"},
                                      {"net.ipv4.neigh.eth0.retrans_time_ms", "100"},
                                      {"net.ipv6.neigh.eth0.mcast_solicit", "9"}});
-        ResolveAddressesAsKernelsDo(nodes.Get(0)); // LabHelper's call, without sysctls
+        // A second call without sysctls, as LabHelper makes, keeps the sysctls of the first call.
+        ResolveAddressesAsKernelsDo(nodes.Get(0));
         int requests = 0;
         devices.Get(1)->SetPromiscReceiveCallback(
             NetDevice::PromiscReceiveCallback([&](auto, auto, auto, auto, auto, auto) {
@@ -203,9 +208,10 @@ class SysctlTestCase : public TestCase
 };
 
 /**
- * Two nodes that send to each other once a second: one sends a request at first; the second one has
- * learned the address from that, and sends a request 5 s later to confirm it. Both are answered,
- * and no request is sent again for at least 15 s.
+ * Tests the requests of two nodes that send to each other once a second. The first node sends a
+ * request with its first packet. The second node learns the first node's address from this request,
+ * and sends a request 5 s later to confirm it. Both requests are answered, and no further request
+ * is sent for at least 15 s.
  */
 class ConversationTestCase : public TestCase
 {

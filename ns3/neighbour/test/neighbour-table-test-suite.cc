@@ -17,7 +17,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::NeighbourTable: its behaviour is compared with net/core/neighbour.c.
+ * Tests of ns3::NeighbourTable, which must behave like Linux's net/core/neighbour.c.
  */
 
 using namespace ns3;
@@ -63,13 +63,13 @@ class Paper : public NeighbourTable::Link
     std::vector<int64_t> asked; //!< times of requests, ms
     int toOne{0};               //!< number of requests to the neighbour alone
     bool hadPacket{false};      //!< whether a packet waited at the last request
-    std::vector<uint32_t> sent; //!< sizes of packets that had waited
+    std::vector<uint32_t> sent; //!< sizes of the packets that were sent after they had waited
     uint32_t dropped{0};        //!< number of packets dropped
-    State shown{State::FAILED}; //!< the last state
-    bool watched{false};        //!< whether its next use would have been reported
+    State shown{State::FAILED}; //!< the state that the table has reported last
+    bool watched{false};        //!< whether the table must be notified of the neighbour's next use
 };
 
-/** A test of a table whose steps are a function. */
+/** A test case of a neighbour table that executes a function with the test's steps. */
 class TableTestCase : public TestCase
 {
   public:
@@ -90,7 +90,8 @@ class TableTestCase : public TestCase
         table->Learn(PEER, news);
     }
 
-    /** Sends a packet, as an IP layer does. */
+    /** Sends a packet to the neighbour as an IP layer does: calls Use(), and Wait() if the address
+     * is unknown. */
     void SendPacket(uint32_t size = 100)
     {
         if (!table->Use(PEER))
@@ -256,7 +257,9 @@ ResolveByRequest(TableTestCase& test)
     test.Expect(test.paper.asked, {0}, "and not asked for again");
 }
 
-/** Linux 6.18 keeps 256 datagrams of 8 to 128 bytes, 166 of 200 to 512, 92 of 700 to 1472. */
+/** Tests the maximum number of waiting datagrams, which in Linux 6.18 is 256 for payloads of 8 to
+ * 128 bytes, 166 for 200 to 512 bytes, and 92 for 700 to 1472 bytes, and that the oldest datagram
+ * is dropped first. */
 void
 KeepTheLast(TableTestCase& test)
 {
@@ -287,7 +290,8 @@ KeepTheLast(TableTestCase& test)
     test.Expect(test.paper.sent.size(), std::size_t{255}, "and it alone");
 }
 
-/** Linux's timers take at least 10 ms: a table of no timeouts ends no simulation. */
+/** Tests a table whose timeouts are 0: because a timer takes at least 10 ms, as in Linux, simulated
+ * time still advances. */
 void
 HaveNoTimeouts(TableTestCase& test)
 {

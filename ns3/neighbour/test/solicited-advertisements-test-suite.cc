@@ -32,15 +32,15 @@ constexpr uint16_t PORT = 9;
 constexpr int DATAGRAMS = 1200;
 
 /**
- * Two minutes of datagrams to a neighbour that answers as Linux does: ns-3 probes it after 35 s,
- * and the answer has no link-layer address.
+ * Tests that no datagram is lost in two minutes of datagrams to a neighbour that answers as Linux
+ * does: ns-3 probes the neighbour after 35 s, and the answer has no link-layer address.
  */
 class ProbedNeighbourTestCase : public TestCase
 {
   public:
     /**
      * @param resolves whether the sender resolves addresses as Linux does, too
-     * @param leaves whether the neighbour leaves after a minute
+     * @param leaves whether the neighbour's interface is set down after a minute
      */
     ProbedNeighbourTestCase(bool resolves, bool leaves)
         : TestCase(std::string("datagrams to a probed neighbour") +
@@ -98,8 +98,8 @@ class ProbedNeighbourTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    const bool m_resolves; //!< see the constructor
-    const bool m_leaves;   //!< see the constructor
+    const bool m_resolves; //!< whether the sender resolves addresses as Linux does
+    const bool m_leaves;   //!< whether the neighbour's interface is set down after a minute
 };
 
 class SolicitedAdvertisementsTestSuite : public TestSuite

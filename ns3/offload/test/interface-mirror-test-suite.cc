@@ -31,7 +31,7 @@ namespace
 class NotingSink : public InterfaceMirror::Sink
 {
   public:
-    /** @param notes gets the lines */
+    /** @param notes receives the recorded changes */
     explicit NotingSink(std::string& notes) : m_notes(notes)
     {
     }
@@ -69,7 +69,7 @@ class InterfaceMirrorTestCase : public TestCase
     }
 
   private:
-    /** @param change the change to make now. @return the changes that reach the kernel within a
+    /** @param change makes a change at once. @return the changes that reach the kernel within a
      * second */
     std::string After(const std::function<void()>& change)
     {
@@ -129,7 +129,7 @@ class InterfaceMirrorTestCase : public TestCase
     std::string m_notes; //!< the recorded changes
 };
 
-/** The tests of interfaces. */
+/** The test suite of ns3::InterfaceMirror. */
 class InterfaceMirrorTestSuite : public TestSuite
 {
   public:

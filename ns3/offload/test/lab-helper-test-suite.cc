@@ -71,7 +71,7 @@ ErrorOf(Function function)
     return "";
 }
 
-/** The lab that is derived from a scenario. */
+/** Tests the lab that LabHelper::Describe() derives from a scenario. */
 class DescribeTestCase : public TestCase
 {
   public:
@@ -164,7 +164,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** A node of the lab whose programs run on a client. */
+/** Tests a node of the lab whose programs run on a client (LabHelper::SetClient()). */
 class ClientTestCase : public TestCase
 {
   public:
@@ -208,7 +208,7 @@ class ClientTestCase : public TestCase
     }
 };
 
-/** The error names the node or device that a lab cannot have. */
+/** Tests that the error for an impossible lab names the node or device that the lab cannot have. */
 class RefusalTestCase : public TestCase
 {
   public:
@@ -245,7 +245,8 @@ class RefusalTestCase : public TestCase
     }
 };
 
-/** Gives devices of a simulated link to ports in memory; both share one link. */
+/** Replaces the two devices of a simulated link by RingNetDevices on the two ends of a MemoryPort.
+ */
 std::vector<Ptr<RingNetDevice>>
 ReplaceByMemory(const NetDeviceContainer& link)
 {
@@ -266,7 +267,8 @@ ReplaceByMemory(const NetDeviceContainer& link)
     return devices;
 }
 
-/** Sockets, addresses and indices are kept; packets use the new devices. */
+/** Tests that ReplaceDevice() keeps sockets, addresses and interface indices, and that packets use
+ * the new devices. */
 class ReplaceTestCase : public TestCase
 {
   public:
@@ -281,7 +283,7 @@ class ReplaceTestCase : public TestCase
         ReactorScope reactor;
         NodeContainer nodes(2);
         InternetStackHelper().Install(nodes);
-        PointToPointHelper p2p; // links without ARP; the new devices need it
+        PointToPointHelper p2p; // point-to-point devices need no ARP; the new devices do
         NetDeviceContainer link = p2p.Install(nodes);
         Ipv4InterfaceContainer addresses =
             Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(link);
@@ -324,7 +326,7 @@ class ReplaceTestCase : public TestCase
     }
 };
 
-/** A whole protocol, unchanged, over replaced devices. */
+/** Tests a complete protocol, unchanged, over replaced devices. */
 class OlsrOverMemoryTestCase : public TestCase
 {
   public:
@@ -352,7 +354,7 @@ class OlsrOverMemoryTestCase : public TestCase
         }
         Simulator::Stop(Seconds(20));
         Simulator::Run();
-        // The routes are to both neighbours, and to the far interface and main address of the far
+        // The end node has routes to both addresses of its neighbour and to the address of the far
         // node.
         NS_TEST_EXPECT_MSG_EQ(
             nodes.Get(0)->GetObject<olsr::RoutingProtocol>()->GetRoutingTableEntries().size(),
@@ -361,7 +363,7 @@ class OlsrOverMemoryTestCase : public TestCase
     }
 };
 
-/** The claims that a control plane derives from a node. */
+/** Tests the claims that a ControlPlane derives from a node. */
 class ClaimsTestCase : public TestCase
 {
   public:
@@ -408,7 +410,7 @@ class ClaimsTestCase : public TestCase
         control->SetNode(node, viaduct::fib::kKernelPlane, open);
         control->AddInterface(device, "eth0", nullptr);
         Simulator::Stop(Seconds(1));
-        Simulator::Run(); // OLSR binds its sockets
+        Simulator::Run(); // in which OLSR binds its sockets
         const std::set<Claim> expected = {
             {Claim::Kind::kUdp, Family::kIpv4, 698},
             {Claim::Kind::kRawIp, Family::kIpv4, 89},
@@ -424,14 +426,14 @@ class ClaimsTestCase : public TestCase
 
         Ptr<Socket> other = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
         other->Bind(InetSocketAddress(Ipv4Address::GetAny(), 5000));
-        other->BindToNetDevice(unused.Get(0)); // bound to another device: no claim of this one
+        other->BindToNetDevice(unused.Get(0)); // bound to another device: no claim on `device`
         NS_TEST_EXPECT_MSG_EQ((control->FindClaims(device) == expected), true, "by device");
         control->Dispose();
         Simulator::Destroy();
     }
 };
 
-/** ICMP of a node whose kernel answers. */
+/** Tests that ns-3's ICMP sends nothing on a node whose kernel answers. */
 class IcmpOwnerTestCase : public TestCase
 {
   public:
@@ -440,8 +442,8 @@ class IcmpOwnerTestCase : public TestCase
     }
 
   private:
-    /** @return the number of frames that a node sends after its start, with two echo requests
-     * received */
+    /** @return the number of frames that a node sends from its start on, when it receives two echo
+     * requests; @p kernel: whether ICMP is left to the kernel */
     static size_t FramesSent(bool kernel)
     {
         ReactorScope reactor;
@@ -475,7 +477,7 @@ class IcmpOwnerTestCase : public TestCase
     }
 };
 
-/** The tests of labs. */
+/** The test suite of LabHelper and ReplaceDevice(). */
 class LabHelperTestSuite : public TestSuite
 {
   public:
@@ -488,7 +490,7 @@ class LabHelperTestSuite : public TestSuite
     }
 };
 
-/** The tests of protocols on a network. */
+/** The test suite of protocols over replaced devices and of ControlPlane. */
 class OffloadTestSuite : public TestSuite
 {
   public:

@@ -14,7 +14,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::MulticastMirror without a kernel's table: when it requests a table.
+ * Tests of when ns3::MulticastMirror requests the kernel's multicast table; no real table is used.
  */
 
 using namespace ns3;
@@ -23,7 +23,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** A node with two interfaces, whose mirror's calls for a table are counted. */
+/** A node with two interfaces and a MulticastMirror, whose requests for a table are counted. */
 class MirroredNode
 {
   public:
@@ -58,12 +58,14 @@ class MirroredNode
         Simulator::Run();
     }
 
-    Line line;                                                     //!< the node is its middle
+    /** The line of three nodes; the middle node has the mirror. */
+    Line line;
     Ptr<MulticastMirror> mirror = CreateObject<MulticastMirror>(); //!< the node's mirror
     int calls{0};                                                  //!< requests for a table
 };
 
-/** Static routing needs a table when it has routes to groups; other protocols may need one. */
+/** Tests that static routing needs a table when it has routes to groups, and that other protocols
+ * may need one. */
 class OpeningTestCase : public TestCase
 {
   public:

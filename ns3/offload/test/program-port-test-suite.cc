@@ -39,9 +39,9 @@ struct ProgramNode
     TestDevice device{node, "02:00:00:00:00:01"};                //!< the node's interface
     std::shared_ptr<Wire> programs = std::make_shared<Wire>();   //!< packets that programs send
     std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>(); //!< packets that programs receive
-    Ptr<ProgramPort> port;                                       //!< the port
+    Ptr<ProgramPort> port;                                       //!< the program port
 
-    /** @param resolves whether its neighbours' addresses must be resolved */
+    /** @param resolves whether the addresses of the node's neighbours must be resolved */
     explicit ProgramNode(bool resolves = false)
     {
         device.device->SetAttribute("NeedsArp", BooleanValue(resolves));
@@ -54,7 +54,8 @@ struct ProgramNode
     }
 
     /**
-     * Run for a while; frames sent on start-up (router solicitations) are discarded.
+     * Runs the simulation for a while; frames sent on start-up (router solicitations) are
+     * discarded.
      * @param received frames that arrive on the interface
      * @param sent packets that programs send
      */
@@ -71,7 +72,7 @@ struct ProgramNode
     }
 
     /**
-     * @return the frames sent, one a line
+     * @return the frames that the node sent, one a line
      */
     std::string Sent() const
     {
@@ -99,7 +100,7 @@ struct ProgramNode
 
 const packet::Ethernet TO_NODE{.source = "02:00:00:00:00:02", .destination = "02:00:00:00:00:01"};
 
-/** Packets of programs keep their headers. */
+/** Tests that packets of programs keep their headers. */
 class FromProgramTestCase : public TestCase
 {
   public:
@@ -134,7 +135,7 @@ class FromProgramTestCase : public TestCase
     }
 };
 
-/** A packet that cannot be sent results in an ICMP error and is counted. */
+/** Tests that a packet that cannot be sent results in an ICMP error and is counted. */
 class UnreachableTestCase : public TestCase
 {
   public:
@@ -205,7 +206,8 @@ class UnreachableIcmpTestCase : public TestCase
     }
 };
 
-/** UDP: datagrams for an ns-3 socket go to that socket, others to the programs. */
+/** Tests UDP: datagrams for an ns-3 socket go to that socket, all other datagrams to the programs.
+ */
 class UdpClaimTestCase : public TestCase
 {
   public:
@@ -242,7 +244,7 @@ class UdpClaimTestCase : public TestCase
     }
 };
 
-/** TCP: no reset for segments that may be a program's; ns-3's own listeners answer. */
+/** Tests TCP: segments that may be for a program get no reset, and ns-3's own listeners answer. */
 class TcpClaimTestCase : public TestCase
 {
   public:
@@ -297,7 +299,7 @@ class TcpClaimTestCase : public TestCase
     }
 };
 
-/** ICMP: requests are answered once, replies and errors reach programs. */
+/** Tests ICMP: echo requests are answered once, echo replies and errors reach programs. */
 class IcmpTestCase : public TestCase
 {
   public:
@@ -324,8 +326,8 @@ class IcmpTestCase : public TestCase
     }
 };
 
-/** A datagram that arrived in fragments is delivered whole, even if longer than the ring's slots.
- */
+/** Tests that a datagram that arrived in fragments is delivered as one packet, even if the packet
+ * is longer than the ring's slots. */
 class ReassemblyTestCase : public TestCase
 {
   public:
@@ -364,7 +366,7 @@ class ReassemblyTestCase : public TestCase
     }
 };
 
-/** IPv6, both ways. */
+/** Tests IPv6 packets from programs and to programs. */
 class Ipv6TestCase : public TestCase
 {
   public:
@@ -377,7 +379,7 @@ class Ipv6TestCase : public TestCase
     {
         ReactorScope reactor;
         ProgramNode n;
-        const std::string own = "2001:db8::ff:fe00:1"; // EUI-64 of the device's address
+        const std::string own = "2001:db8::ff:fe00:1"; // EUI-64 of the device's MAC address
         const auto in =
             packet::Build(TO_NODE / packet::Ipv6{.source = "2001:db8::9", .destination = own} /
                           packet::Udp{.source = 9, .destination = 5353} / packet::Payload{"12345"});
@@ -401,7 +403,7 @@ class Ipv6TestCase : public TestCase
                               "no route: " << n.Received());
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
         const Frame& frame = n.device.out->front();
-        // ns-3 writes a flow label, which Describe() leaves out.
+        // ns-3 writes a flow label, which DescribePacket() leaves out.
         NS_TEST_EXPECT_MSG_EQ(packet::DescribePacket(Frame(frame.begin() + 14, frame.end())),
                               packet::DescribePacket(out),
                               "header and payload as they were");
@@ -409,7 +411,7 @@ class Ipv6TestCase : public TestCase
     }
 };
 
-/** ICMPv6: requests are answered once, replies and errors reach programs. */
+/** Tests ICMPv6: echo requests are answered once, echo replies and errors reach programs. */
 class Icmpv6TestCase : public TestCase
 {
   public:
@@ -442,7 +444,7 @@ class Icmpv6TestCase : public TestCase
     }
 };
 
-/** ns-3's neighbour discovery still works behind a program port. */
+/** Tests that ns-3's neighbour discovery still works on a node with a program port. */
 class NeighbourDiscoveryTestCase : public TestCase
 {
   public:
@@ -464,7 +466,7 @@ class NeighbourDiscoveryTestCase : public TestCase
     }
 };
 
-/** Programs that are a whole host, behind a carrier. */
+/** Tests programs that are a complete host, which a carrier connects. */
 class CarrierTestCase : public TestCase
 {
   public:
@@ -513,7 +515,7 @@ class CarrierTestCase : public TestCase
     }
 };
 
-/** The tests of ns3::ProgramPort. */
+/** The test suite of ns3::ProgramPort. */
 class ProgramPortTestSuite : public TestSuite
 {
   public:

@@ -17,8 +17,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Lists of routing protocols, which ns-3 asks by priority, against the tables that ns3::RouteSource
- * makes of them, which a kernel searches by longest prefix.
+ * Tests that compare lists of routing protocols, which ns-3 asks by priority, with the tables that
+ * ns3::RouteSource derives from the lists, which a kernel searches by longest prefix.
  */
 
 using namespace ns3;
@@ -31,11 +31,10 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** The next hop of packets: its address, or unspecified, and the interface of the IP layer.
- */
+/** A next hop: its address (unspecified: on link) and the number of the IP layer's interface. */
 using Way = std::pair<IpAddress, int>;
 
-/** The differences between the versions of IP in these tests. */
+/** The types, constants and functions of these tests that differ between IPv4 and IPv6. */
 template <class Family>
 struct Words;
 
@@ -87,7 +86,7 @@ struct Words<ipfamily::V6>
     }
 };
 
-/** @return the next hop for a packet by the route with the longest prefix */
+/** @return the length of the longest prefix that contains @p to, and the next hop of its route */
 std::optional<std::pair<int, Way>>
 LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddress& to)
 {
@@ -102,7 +101,7 @@ LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddres
     return best;
 }
 
-/** Random protocols, some with connected networks and some without. */
+/** Tests random static protocols, some with connected networks and some without. */
 template <class Family>
 class PriorityTestCase : public TestCase
 {
@@ -135,7 +134,8 @@ class PriorityTestCase : public TestCase
         return address;
     }
 
-    /** Removes connected networks from a protocol and adds routes, each destination once. */
+    /** Removes random connected networks from a protocol and adds random routes, at most one to
+     * each destination. */
     void Fill(Ptr<Static> protocol, const Ptr<Layer>& ip)
     {
         for (uint32_t i = protocol->GetNRoutes(); i-- > 0;)
@@ -218,7 +218,7 @@ class PriorityTestCase : public TestCase
             const auto tables = WayOfTables(line.table, ip, to);
             if (own.interface < 0)
             {
-                continue; // the kernel may still know the interfaces' neighbours
+                continue; // no route in ns-3; the kernel may have a connected network
             }
             NS_TEST_ASSERT_MSG_EQ(tables.has_value(), true, to.ToString() << ", seed " << seed);
             NS_TEST_EXPECT_MSG_EQ(
@@ -230,8 +230,8 @@ class PriorityTestCase : public TestCase
         }
     }
 
-    std::mt19937 m_random; //!< makes all random choices
-    int m_preferred{0};    //!< routes seen in table kPreferred
+    std::mt19937 m_random; //!< random number generator of all choices
+    int m_preferred{0};    //!< number of routes seen in table kPreferred
 };
 
 class RoutePriorityTestSuite : public TestSuite

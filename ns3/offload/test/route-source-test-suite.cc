@@ -32,7 +32,7 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** The protocol's own answer by RouteOutput, in the format of Line::Route(). */
+/** @return the next hop that a node's protocol returns from RouteOutput(), as by Line::Route() */
 std::string
 Answer(Ptr<Node> node, const std::string& address)
 {
@@ -50,14 +50,14 @@ Answer(Ptr<Node> node, const std::string& address)
     return (gateway == address ? "0.0.0.0" : gateway) + " eth" + std::to_string(interface - 1);
 }
 
-/** Unchanged protocols of ns-3: the mirrored table gives the same routes as the protocol. */
+/** Tests that the mirrored table gives the same routes as an unchanged protocol of ns-3. */
 class ProtocolTestCase : public TestCase
 {
   public:
     /**
      * @param name the name of the case
      * @param helper makes the protocol
-     * @param seconds duration until it has converged
+     * @param seconds seconds until the protocol has converged
      */
     ProtocolTestCase(const std::string& name, const Ipv4RoutingHelper& helper, double seconds)
         : TestCase(name + ": mirrored routes equal RouteOutput"),
@@ -96,10 +96,11 @@ class ProtocolTestCase : public TestCase
     }
 
     std::unique_ptr<Ipv4RoutingHelper> m_helper; //!< makes the protocol
-    double m_seconds;                            //!< duration until it has converged
+    double m_seconds;                            //!< seconds until it has converged
 };
 
-/** OLSR: by its trace source, host routes to neighbours on link, HNA, and one push per turn. */
+/** Tests OLSR: changes that its trace source reports, on-link host routes to neighbours, HNA, and
+ * removal. */
 class OlsrTestCase : public TestCase
 {
   public:
@@ -133,7 +134,7 @@ class OlsrTestCase : public TestCase
     }
 };
 
-/** RIPng: next hops are link-local addresses. */
+/** Tests RIPng, whose next hops are link-local addresses. */
 class RipNgTestCase : public TestCase
 {
   public:
@@ -171,7 +172,7 @@ class RipNgTestCase : public TestCase
     }
 };
 
-/** Routes that are difficult for kernels, and the effect of priorities and metrics. */
+/** Tests routes that are difficult for kernels, and the effect of priorities and metrics. */
 class StaticTestCase : public TestCase
 {
   public:
@@ -224,7 +225,8 @@ class StaticTestCase : public TestCase
     }
 };
 
-/** The push interface: by the protocol, and by a program. */
+/** Tests routes that are pushed by the protocol's trace sources, and by a direct call of
+ * RouteSource. */
 class PushTestCase : public TestCase
 {
   public:
@@ -271,7 +273,7 @@ class PushTestCase : public TestCase
     }
 };
 
-/** A protocol whose output cannot be parsed. */
+/** A protocol that prints no routing table that could be parsed. */
 class SilentProtocol : public Ipv4StaticRouting
 {
   public:
@@ -307,7 +309,7 @@ class SilentHelper : public Ipv4RoutingHelper
     }
 };
 
-/** RouteOutput() for a protocol without output; and a kernel that refuses routes. */
+/** Tests RouteOutput() for a protocol that prints no table, and a kernel that refuses routes. */
 class QueryTestCase : public TestCase
 {
   public:
@@ -355,7 +357,7 @@ class QueryTestCase : public TestCase
     }
 };
 
-/** The tests of routes. */
+/** The test suite of ns3::RouteSource. */
 class RouteSourceTestSuite : public TestSuite
 {
   public:

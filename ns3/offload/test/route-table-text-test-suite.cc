@@ -13,7 +13,8 @@ using namespace ns3;
 namespace
 {
 
-/** Texts as ns-3 3.44 prints them. */
+/** Tests ns3::ParseRoutingTable() with texts as protocols of ns-3 3.44 print them, and other
+ * formats. */
 class ParseTestCase : public TestCase
 {
   public:
@@ -22,7 +23,7 @@ class ParseTestCase : public TestCase
     }
 
   private:
-    /** @return one route as "destination gateway interface metric" */
+    /** @return the text of a route: "destination gateway interface metric" */
     static std::string Text(const PrintedRoute& route)
     {
         return route.destination.ToString() + " " + route.gateway.ToString() + " " +
@@ -96,7 +97,7 @@ class ParseTestCase : public TestCase
             "10.0.0.3        10.0.0.2        10.0.0.1        DOWN            1s              2\n"
             "127.0.0.1       127.0.0.1       127.0.0.1       UP              9e9s            1\n\n",
             {"10.0.0.2/32 10.0.0.2 10.0.0.1 1"});
-        // Columns of other protocols are found by their names at any position.
+        // Columns of protocols that are not ns-3's are found by their names at any position.
         Expect("Destination\t\tNextHop\t\tInterface\tDistance\tEtxDistance\n"
                "10.0.0.2\t10.0.0.2\t1\t1\t1.25\n",
                {"10.0.0.2/32 10.0.0.2 1 1"});
@@ -132,7 +133,7 @@ class ParseTestCase : public TestCase
     }
 };
 
-/** ns3::ParseRoutingTable() over what protocols print. */
+/** The test suite of ns3::ParseRoutingTable(). */
 class RouteTableTextTestSuite : public TestSuite
 {
   public:

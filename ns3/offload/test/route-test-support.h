@@ -28,8 +28,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Support for tests of ns3::RouteSource: nodes, a data plane that is a table, and a protocol that
- * pushes.
+ * Support for tests of ns3::RouteSource: nodes, a data plane that is only a table, and a protocol
+ * that pushes its routes.
  */
 
 namespace ns3::viaducttest
@@ -37,7 +37,7 @@ namespace ns3::viaducttest
 
 using viaduct::wire::IpAddress;
 
-/** Passes the changes to a function. */
+/** Passes changes of routes to a function. */
 class FunctionSink : public viaduct::fib::RouteSink
 {
   public:
@@ -57,7 +57,8 @@ class FunctionSink : public viaduct::fib::RouteSink
     Function m_function; //!< takes the changes
 };
 
-/** A line of nodes on SimpleNetDevices, and the routes that a RouteSource finds in one of them. */
+/** A line of nodes on SimpleNetDevices, and the routes that a RouteSource finds in one of the
+ * nodes. */
 class Line
 {
   public:
@@ -87,7 +88,7 @@ class Line
         Simulator::Destroy();
     }
 
-    /** Gives every link 10.0.LINK.0/24. */
+    /** Gives every link a network 10.0.LINK.0/24, with LINK from 0. */
     void AssignIpv4()
     {
         Ipv4AddressHelper helper("10.0.0.0", "255.255.255.0");
@@ -98,7 +99,8 @@ class Line
         }
     }
 
-    /** Gives every link 2001:LINK::/64. */
+    /** Gives every link a network 2001:1:0:LINK::/64, with LINK from 0, and enables IPv6
+     * forwarding. */
     void AssignIpv6()
     {
         Ipv6AddressHelper helper("2001:1::", Ipv6Prefix(64));
@@ -111,7 +113,8 @@ class Line
         }
     }
 
-    /** @param node the node that has the routes. @return a source that keeps `table` up to date */
+    /** @param node number of the node with the routes. @return a source that keeps `table` up to
+     * date */
     Ptr<RouteSource> Source(uint32_t node)
     {
         std::map<Ptr<NetDevice>, std::string> names;
@@ -144,7 +147,8 @@ class Line
         return source;
     }
 
-    /** @return "gateway interface" of every next hop that a packet could take, or "" */
+    /** @return every next hop of the route to @p address as "gateway interface", or "" without a
+     * route */
     std::string Route(const std::string& address) const
     {
         const IpAddress destination = IpAddress::Parse(address);
@@ -167,14 +171,14 @@ class Line
         return text;
     }
 
-    NodeContainer nodes;                   //!< the line
+    NodeContainer nodes;                   //!< the nodes in the order of the line
     NetDeviceContainer devices;            //!< two devices for each link
-    std::vector<Ptr<RouteSource>> sources; //!< disposed of at the end
+    std::vector<Ptr<RouteSource>> sources; //!< all sources, disposed of at the end
     viaduct::fib::RouteTable table;        //!< the applied routes
-    int pushes{0};                         //!< calls of the apply function
+    int pushes{0};                         //!< number of pushes to `table`
 };
 
-/** A protocol that pushes through the thesis's three callbacks. */
+/** A protocol that pushes its routes through the three trace sources of the thesis. */
 class PushingProtocol : public Ipv4StaticRouting
 {
   public:
@@ -203,9 +207,9 @@ class PushingProtocol : public Ipv4StaticRouting
         return tid;
     }
 
-    TracedCallback<const Ipv4RoutingTableEntry&> m_added;                //!< new routes
-    TracedCallback<const Ipv4RoutingTableEntry&> m_removed;              //!< old routes
-    TracedCallback<const std::vector<Ipv4RoutingTableEntry>&> m_updated; //!< whole tables
+    TracedCallback<const Ipv4RoutingTableEntry&> m_added;                //!< trace of new routes
+    TracedCallback<const Ipv4RoutingTableEntry&> m_removed;              //!< trace of lost routes
+    TracedCallback<const std::vector<Ipv4RoutingTableEntry>&> m_updated; //!< trace of whole tables
 };
 
 /** Makes PushingProtocol. */

@@ -25,7 +25,8 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Routes of equal cost in ns-3's tables are one multipath route; the rest of it stays. */
+/** Tests that routes of equal cost in ns-3's tables become one multipath route, and that its
+ * remaining next hops are kept when one is withdrawn. */
 class EqualCostTestCase : public TestCase
 {
   public:
@@ -51,7 +52,7 @@ class EqualCostTestCase : public TestCase
             Ipv4StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv4>());
         auto ipv6 =
             Ipv6StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv6>());
-        for (int i = 0; i < 2; i++) // an equal next hop is counted once
+        for (int i = 0; i < 2; i++) // two equal next hops, counted once
         {
             ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.1.2", 2, 4);
         }
@@ -82,7 +83,8 @@ class EqualCostTestCase : public TestCase
             SimpleNetDeviceHelper().Install(NodeContainer(line.nodes.Get(3), line.nodes.Get(0))));
         for (uint32_t i = 0; i < line.devices.GetN(); i++)
         {
-            // Global routing takes broadcast links as transit networks.
+            // Point-to-point mode, because global routing takes broadcast links as transit
+            // networks.
             DynamicCast<SimpleNetDevice>(line.devices.Get(i))
                 ->SetAttribute("PointToPointMode", BooleanValue(true));
         }
@@ -96,7 +98,8 @@ class EqualCostTestCase : public TestCase
     }
 };
 
-/** The cost of reading 10,000 routes, in steps of work and by a clock that the test moves. */
+/** Tests the cost of reading 10,000 routes: the numbers of reads and merges, and the time on a
+ * clock that the test advances. */
 class ManyRoutesTestCase : public TestCase
 {
   public:
@@ -121,10 +124,10 @@ class ManyRoutesTestCase : public TestCase
         }
         viaduct::ManualClock clock;
         auto budget = std::make_shared<PollBudget>(0.05, [&clock] {
-            clock.Advance(viaduct::Duration::Milliseconds(5)); // a read takes 5 ms
+            clock.Advance(viaduct::Duration::Milliseconds(5)); // the duration of a read
             return clock.Now();
         });
-        budget->Join(); // another node
+        budget->Join(); // a second node shares the budget
         auto source = line.Source(0);
         source->SetPollBudget(budget);
         Simulator::Stop(Seconds(10.1));
@@ -132,7 +135,8 @@ class ManyRoutesTestCase : public TestCase
         const auto before = source->GetCounters();
         NS_TEST_EXPECT_MSG_EQ(line.table.size(), 10000, "all are mirrored");
         NS_TEST_EXPECT_MSG_EQ(before.merges, 1, "merged once, as nothing changes");
-        // 5 ms of every 100 ms, for two nodes: every 200 ms.
+        // The budget is 5 ms of every 100 ms for two nodes, so a node whose read takes 5 ms polls
+        // every 200 ms.
         NS_TEST_EXPECT_MSG_EQ_TOL(before.polls, 51, 1, "the interval fits the cost");
         NS_TEST_EXPECT_MSG_EQ(before.reads, before.polls + 1, "and each poll reads once");
         NS_TEST_EXPECT_MSG_EQ(before.pollIntervals, MilliSeconds(200) * before.polls, "as told");
@@ -148,7 +152,8 @@ class ManyRoutesTestCase : public TestCase
     }
 };
 
-/** Routes that a data plane refused are applied again although the protocol reports no change. */
+/** Tests that routes that a data plane refused are applied again although the protocol reports no
+ * change. */
 class RetryTestCase : public TestCase
 {
   public:
@@ -191,7 +196,7 @@ class RetryTestCase : public TestCase
     }
 };
 
-/** The tests of routes of equal cost, many routes, and refused ones. */
+/** The test suite of routes of equal cost, many routes, and refused routes. */
 class RouteUpkeepTestSuite : public TestSuite
 {
   public:

@@ -47,30 +47,30 @@ const char* const GATEWAY_MAC = "02:00:00:00:00:09";
 /** The tests' constants for IPv4. */
 struct OnDemandV4 : ipfamily::V4
 {
-    using InterfaceAddress = Ipv4InterfaceAddress;           //!< ns-3's type
+    using InterfaceAddress = Ipv4InterfaceAddress;           //!< type of an address
     static constexpr const char* GATEWAY = "10.1.1.9";       //!< the next hop
     static constexpr const char* SOURCE = "10.2.2.2";        //!< the packets' source
     static constexpr const char* DESTINATION = "10.3.3.3";   //!< the packets' destination
-    static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< to DESTINATION
+    static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< the host route to DESTINATION
     static constexpr const char* OTHER_SOURCE = "10.7.7.7";  //!< source of the protocol's routes
 };
 
 /** The tests' constants for IPv6. */
 struct OnDemandV6 : ipfamily::V6
 {
-    using InterfaceAddress = Ipv6InterfaceAddress;                 //!< ns-3's type
+    using InterfaceAddress = Ipv6InterfaceAddress;                 //!< type of an address
     static constexpr const char* GATEWAY = "fe80::9";              //!< the next hop
     static constexpr const char* SOURCE = "2001:db8:2::2";         //!< the packets' source
     static constexpr const char* DESTINATION = "2001:db8:3::3";    //!< the packets' destination
-    static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< to DESTINATION
-    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< source of routes
+    static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< the route to DESTINATION
+    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< source of its routes
 };
 
 /** The functions of a protocol that differ between the two versions of IP. */
 template <class Family>
 class KeepingBase;
 
-/** The functions for IPv4. */
+/** The functions of an IPv4 protocol. */
 template <>
 class KeepingBase<OnDemandV4> : public Ipv4RoutingProtocol
 {
@@ -93,7 +93,7 @@ class KeepingBase<OnDemandV4> : public Ipv4RoutingProtocol
     Ptr<Ipv4> m_ip; //!< the node's IP layer
 };
 
-/** The functions for IPv6. */
+/** The functions of an IPv6 protocol. */
 template <>
 class KeepingBase<OnDemandV6> : public Ipv6RoutingProtocol
 {
@@ -124,8 +124,8 @@ class KeepingBase<OnDemandV6> : public Ipv6RoutingProtocol
     Ptr<Ipv6> m_ip; //!< the node's IP layer
 };
 
-/** A protocol like AODV: keeps packets until it gets a route; changes the source address of its
- * node's packets. */
+/** A protocol like AODV: keeps packets until it gets a route, and changes the source address of
+ * packets that its node sends. */
 template <class Family>
 class KeepingProtocol : public KeepingBase<Family>
 {
@@ -137,9 +137,9 @@ class KeepingProtocol : public KeepingBase<Family>
     using Header = typename Family::Header; //!< the packets' header
     using Route = typename Family::Route;   //!< a packet's route
 
-    std::vector<std::string> seen; //!< "device hops" of each packet of RouteInput()
+    std::vector<std::string> seen; //!< "own HOPS" or "forwarded HOPS" of each packet
 
-    /** @param device leads to every destination after this call, by GATEWAY */
+    /** @param device the output device of the route to every destination from now on, by GATEWAY */
     void Find(Ptr<NetDevice> device)
     {
         m_route = Create<Route>();
@@ -220,15 +220,15 @@ class KeepingProtocol : public KeepingBase<Family>
 
   private:
     Ptr<Route> m_route;                        //!< the route of all packets; null: none yet
-    std::vector<std::function<void()>> m_kept; //!< forward the kept packets
+    std::vector<std::function<void()>> m_kept; //!< functions that forward kept packets
 };
 
 /** The events in a kernel and its data plane, in order. */
 struct Events
 {
     std::vector<std::string> log;                        //!< events so far
-    std::set<viaduct::wire::Family> families;            //!< versions of IP whose packets go up
-    std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< packets that go up
+    std::set<viaduct::wire::Family> families;            //!< versions of IP that are passed up
+    std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< packets passed up
 };
 
 /** A kernel that records the calls of its functions. */
@@ -278,7 +278,7 @@ class RecordingKernel : public UpcallPort::Kernel
     std::shared_ptr<Events> m_events; //!< records the calls
 };
 
-/** @return "IPv4: " or "IPv6: " */
+/** @return the beginning of a test's name: "IPv4: " or "IPv6: " */
 template <class Family>
 std::string
 NameOf()
@@ -286,7 +286,7 @@ NameOf()
     return std::is_same_v<Family, OnDemandV4> ? "IPv4: " : "IPv6: ";
 }
 
-/** A data plane in which one more packet goes up before the route is applied. */
+/** A data plane in which the kernel passes up one more packet before it applies a route. */
 class SlowRoutes : public viaduct::fib::RouteSink
 {
   public:
@@ -303,14 +303,15 @@ class SlowRoutes : public viaduct::fib::RouteSink
     }
 
     std::shared_ptr<Events> m_events; //!< records the calls
-    Frame m_late;                     //!< the packet that goes up
+    Frame m_late;                     //!< the packet that is passed up late
 };
 
-/** A node with one interface, 10.1.1.1/24 and 2001:db8:1::1/64, number 7 in its kernel. */
+/** A node with one interface, 10.1.1.1/24 and an address in 2001:db8:1::/64; its kernel's ifindex
+ * is 7. */
 template <class Family>
 struct UpcallNode
 {
-    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< false: IPv6
+    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< IPv4, not IPv6
     Ptr<Node> node = CreateObject<Node>();                              //!< the node
     TestDevice device{node, "02:00:00:00:00:01"};                       //!< the node's interface
     Ptr<KeepingProtocol<Family>> protocol =
@@ -339,10 +340,11 @@ struct UpcallNode
 
     /**
      * @param payload the packet's payload
-     * @param from the number of the interface by which it arrived; 0: none
-     * @param hops TTL or hop limit after the kernel has handled it
-     * @param isCopy whether it is a copy
-     * @return the packet as it goes up
+     * @param from the number of the interface by which the packet arrived; 0: the node itself sent
+     * it
+     * @param hops TTL or hop limit after the kernel has handled the packet
+     * @param isCopy whether the packet is a copy
+     * @return the packet as the kernel passes it up
      */
     static Frame Packet(const std::string& payload, int from, int hops, bool isCopy = false)
     {
@@ -358,7 +360,7 @@ struct UpcallNode
         return viaduct::bpf::WriteUpcall({.ifindex = from, .is_copy = isCopy, .packet = bytes});
     }
 
-    /** @param first called after 1 s @param second called a second later */
+    /** @param first called at 1 s @param second called at 2 s */
     void Run(
         std::function<void()> first, std::function<void()> second = [] {})
     {
@@ -368,7 +370,7 @@ struct UpcallNode
         Simulator::Run();
     }
 
-    /** @return the events, one a line */
+    /** @return the recorded events, one a line */
     std::string Log() const
     {
         std::string all;
@@ -380,7 +382,7 @@ struct UpcallNode
     }
 };
 
-/** Packets leave as from the node's own IP layer, in order. */
+/** Tests that packets without a route leave as from the node's own IP layer, in order. */
 template <class Family>
 class MissedPacketsTestCase : public TestCase
 {
@@ -426,7 +428,8 @@ class MissedPacketsTestCase : public TestCase
     }
 };
 
-/** Packets that the kernel has forwarded are passed to the protocol and not sent again. */
+/** Tests that packets that the kernel has forwarded are passed to the protocol and not sent again.
+ */
 template <class Family>
 class CopiesTestCase : public TestCase
 {
@@ -454,7 +457,7 @@ class CopiesTestCase : public TestCase
     }
 };
 
-/** A route is installed between packets, not among them. */
+/** Tests that packets that were passed up are sent before packets that take a new route. */
 template <class Family>
 class HandoverTestCase : public TestCase
 {
@@ -486,7 +489,7 @@ class HandoverTestCase : public TestCase
     }
 };
 
-/** Unreadable packets, unknown next hops. */
+/** Tests that unreadable packets and packets to unknown next hops are dropped and counted. */
 template <class Family>
 class DroppedTestCase : public TestCase
 {

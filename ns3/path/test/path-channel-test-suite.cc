@@ -47,14 +47,14 @@ using viaducttest::TestLink;
 namespace
 {
 
-/** @return the length of a frame with this payload, bytes */
+/** @return the length of a frame with @p payload bytes of payload */
 constexpr uint32_t
 FrameSize(uint32_t payload)
 {
     return payload + 14;
 }
 
-/** The times at which packets arrive. */
+/** Packets arrive at the exact times that the delay and the rate determine. */
 class TimeTestCase : public TestCase
 {
   public:
@@ -71,7 +71,8 @@ class TimeTestCase : public TestCase
         link.SendAt(1, MilliSeconds(2), Create<Packet>(100));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 2, "up");
-        // 500 bytes take 0.5 ms at 8 Mbit/s, 1000 bytes 1 ms after that.
+        // The frame of 500 bytes takes 0.5 ms at 8 Mbit/s; the frame of 1000 bytes takes 1 ms after
+        // it.
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MicroSeconds(4500), "first");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][1].at, MicroSeconds(5500), "behind it");
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[0].size(), 1, "down");
@@ -139,13 +140,13 @@ class IdentityTestCase : public TestCase
         {
             flipped += __builtin_popcount(received[i] ^ sent[i]);
         }
-        // 8000 bits: 80 expected; 5 sigma is 45.
+        // The expected number of flipped bits is 80 of 8000; 5 sigma are 45.
         NS_TEST_EXPECT_MSG_GT(flipped, 35, "bits were flipped");
         NS_TEST_EXPECT_MSG_LT(flipped, 125, "as many as asked for");
     }
 };
 
-/** Bit errors while checksums are off. */
+/** Packets with bit errors are dropped while checksums are off. */
 class CorruptionTestCase : public TestCase
 {
   public:
@@ -174,7 +175,7 @@ class CorruptionTestCase : public TestCase
     }
 };
 
-/** UDP over bit errors. */
+/** UDP over a channel with bit errors delivers only correct datagrams. */
 class ChecksumTestCase : public TestCase
 {
   public:
@@ -215,7 +216,7 @@ class ChecksumTestCase : public TestCase
         }
         Simulator::Run();
         auto path = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
-        // (1 - 1e-4)^8224 = 44% of the packets have no error; 5 sigma of 1000 are 79.
+        // (1 - 1e-4)^8224 = 44% of the packets have no error; 5 sigma for 1000 packets are 79.
         NS_TEST_EXPECT_MSG_GT(path->GetCounters(0).corrupted, 450, "bit errors");
         NS_TEST_EXPECT_MSG_EQ(bad, 0, "none of them delivered");
         NS_TEST_EXPECT_MSG_GT(good, 350, "what had none was");
@@ -225,7 +226,7 @@ class ChecksumTestCase : public TestCase
     }
 };
 
-/** Frames that have only a length, for a pipeline driven by the test. */
+/** A store of frames that have only a length, for a pipeline that the test drives itself. */
 class PlainStore : public viaduct::path::FrameStore
 {
   public:
@@ -251,10 +252,10 @@ class PlainStore : public viaduct::path::FrameStore
     std::array<std::byte, 2000> m_bytes{}; //!< the bytes of every frame
 };
 
-/** A packet's fate, to be compared. */
+/** A packet's fate for comparison: number, fate, time in nanoseconds, duplicate, corrupted. */
 using FateLine = std::tuple<uint64_t, Fate, int64_t, bool, bool>;
 
-/** Collects fates. */
+/** Collects the fates that a pipeline reports. */
 class FateList : public viaduct::path::FateObserver
 {
   public:
@@ -267,7 +268,7 @@ class FateList : public viaduct::path::FateObserver
     std::vector<FateLine> lines; //!< fates in order
 };
 
-/** The channel's fates equal those of its pipeline. */
+/** Packets have the same fates in a channel as in a pipeline with the same seed and name. */
 class FatesTestCase : public TestCase
 {
   public:
@@ -276,11 +277,11 @@ class FatesTestCase : public TestCase
     }
 
   private:
-    static constexpr int PACKETS = 500; //!< enough for every cause
+    static constexpr int PACKETS = 500; //!< packets sent, enough for every kind of fate
     static constexpr const char* SPEC =
         "loss=5% dup=3% rate=10Mbit queue=20p delay=5ms jitter=1ms order=free";
 
-    /** @return the time at which packet i is sent: ten at once, then a pause */
+    /** @return the time at which packet @p i is sent: ten packets at once, then a pause */
     static Time SentAt(int i)
     {
         return MilliSeconds(8 * (i / 10));
@@ -352,7 +353,7 @@ class FatesTestCase : public TestCase
     }
 };
 
-/** Seeds determine the fates. */
+/** A single number is converted to ns-3's seed and run, and read back. */
 class SeedTestCase : public TestCase
 {
   public:
@@ -375,7 +376,8 @@ class SeedTestCase : public TestCase
     }
 };
 
-/** More than two devices. */
+/** A channel of three devices applies its SPEC to each sender's frames, and delivers a frame to all
+ * other devices. */
 class SharedTestCase : public TestCase
 {
   public:
@@ -416,7 +418,7 @@ class SharedTestCase : public TestCase
     }
 };
 
-/** Changes while packets are in flight. */
+/** A SPEC is changed, and the link unplugged, while packets are in flight. */
 class ChangeTestCase : public TestCase
 {
   public:
@@ -438,7 +440,8 @@ class ChangeTestCase : public TestCase
         Simulator::Schedule(MicroSeconds(30500), [&]() { link.path->SetLinkUp(false); });
         Simulator::Schedule(MicroSeconds(35500), [&]() { link.path->SetLinkUp(true); });
         Simulator::Run();
-        // Packets 31 to 35 are sent while the link is unplugged, and 30 would arrive then.
+        // Packets 31 to 35 are sent while the link is unplugged, and packet 30 would arrive in that
+        // time.
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 34, "all others");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MilliSeconds(10), "the old delay");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].back().at, MilliSeconds(40), "the new one");
@@ -456,7 +459,7 @@ class ChangeTestCase : public TestCase
     }
 };
 
-/** A change that is refused. */
+/** A refused change leaves the states of both directions as they were. */
 class RefusalTestCase : public TestCase
 {
   public:
@@ -479,7 +482,7 @@ class RefusalTestCase : public TestCase
             }
             catch (const viaduct::UsageError&)
             {
-                // The file does not exist.
+                // SetSpecs() throws because the trace file does not exist.
             }
         });
         Simulator::Run();
@@ -488,7 +491,7 @@ class RefusalTestCase : public TestCase
     }
 };
 
-/** A PathChannel on a testbed. */
+/** The description of a lab contains the channel's SPECs, the channel's name and the seed. */
 class DescribeTestCase : public TestCase
 {
   public:
@@ -523,7 +526,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** The store without a channel. */
+/** A PacketStore, without a channel, returns the packet object itself unless its bytes changed. */
 class StoreTestCase : public TestCase
 {
   public:
@@ -554,7 +557,7 @@ class StoreTestCase : public TestCase
     }
 };
 
-/** The tests. */
+/** The tests of path channels. */
 class PathChannelTestSuite : public TestSuite
 {
   public:

@@ -35,10 +35,10 @@ using viaducttest::TestLink;
 namespace
 {
 
-constexpr uint32_t SHORT = 40; //!< bytes of the payloads of the class
-constexpr uint32_t LONG = 400; //!< bytes of all other payloads
+constexpr uint32_t SHORT = 40; //!< bytes of the payloads of frames of the class
+constexpr uint32_t LONG = 400; //!< bytes of the payloads of all other frames
 
-/** @return a class of the short frames with these SPECs */
+/** @return a class of the short frames, with the SPECs @p up and @p down */
 TrafficClass
 ShortOnes(const std::string& up, const std::string& down)
 {
@@ -93,7 +93,7 @@ class OwnSpecTestCase : public TestCase
     }
 };
 
-/** A class loses the frames that an engine with the same seed loses. */
+/** A class loses the frames that a loss model with the same seed and name loses. */
 class SeedTestCase : public TestCase
 {
   public:
@@ -143,7 +143,7 @@ class SeedTestCase : public TestCase
     }
 };
 
-/** Classes in the description of a lab, and a filter that is refused. */
+/** The description of a lab contains the channel's classes, and a wrong filter is refused. */
 class LabTestCase : public TestCase
 {
   public:
@@ -177,7 +177,7 @@ class LabTestCase : public TestCase
     }
 };
 
-/** The tests. */
+/** The tests of classes of frames. */
 class PathClassesTestSuite : public TestSuite
 {
   public:

@@ -20,7 +20,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Two or more nodes on a PathChannel, for its tests.
+ * A fixture for tests of PathChannel: two or more nodes on one channel.
  */
 
 namespace ns3::viaducttest
@@ -28,7 +28,7 @@ namespace ns3::viaducttest
 
 constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
 
-/** Nodes on a channel, and the frames that they received. */
+/** Nodes on a channel, and the frames that the nodes received. */
 struct TestLink
 {
     /** A frame that arrived. */
@@ -39,8 +39,9 @@ struct TestLink
     };
 
     /**
-     * @param up the channel's SPEC
-     * @param down the SPEC of the reverse direction
+     * @param up the channel's attribute Up: the SPEC of frames from the first node, or from all
+     * nodes if there are more than two
+     * @param down the channel's attribute Down: the SPEC of frames from the second node
      * @param n the number of nodes
      */
     TestLink(const std::string& up, const std::string& down, uint32_t n = 2) : nodes(n)
@@ -64,6 +65,7 @@ struct TestLink
     }
 
     /**
+     * Sends a packet at a time.
      * @param from the number of the sending node
      * @param at the time of sending
      * @param packet the packet, sent to the broadcast address

@@ -25,10 +25,11 @@ using viaducttest::TestLink;
 namespace
 {
 
-/** Frames of 1000 bytes: 1 ms at 8 Mbit/s. */
+/** The payload, in bytes, of a frame of 1000 bytes, which takes 1 ms at 8 Mbit/s. */
 constexpr uint32_t PAYLOAD = 986;
 
-/** The exact times of the model. */
+/** Frames of all directions wait in the one queue of a shared link, and arrive at the exact times
+ * of the model. */
 class SharedLinkTimeTestCase : public TestCase
 {
   public:
@@ -45,7 +46,7 @@ class SharedLinkTimeTestCase : public TestCase
         two.SendAt(0, MicroSeconds(1100), Create<Packet>(PAYLOAD));
         one.SendAt(1, MicroSeconds(1200), Create<Packet>(PAYLOAD));
         two.SendAt(1, MicroSeconds(1300), Create<Packet>(PAYLOAD));
-        // The link is idle before this one.
+        // The link is idle before the next frame.
         two.SendAt(0, MilliSeconds(9), Create<Packet>(PAYLOAD));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(one.arrivals[1].size(), 1, "the first's up");
@@ -61,7 +62,8 @@ class SharedLinkTimeTestCase : public TestCase
     }
 };
 
-/** Contention for the link, and permitted changes. */
+/** Two channels get half of a shared link each; only the channel that gives the link's rate can
+ * change it. */
 class SharedLinkContentionTestCase : public TestCase
 {
   public:
@@ -81,7 +83,7 @@ class SharedLinkContentionTestCase : public TestCase
         }
     }
 
-    /** Checks that both links delivered half of @p frames since the last call, within 5%. */
+    /** Checks that both links delivered half of @p frames since the previous call, within 5%. */
     void ExpectHalves(TestLink& one, TestLink& two, double frames)
     {
         for (TestLink* link : {&one, &two})
@@ -119,14 +121,14 @@ class SharedLinkContentionTestCase : public TestCase
     }
 };
 
-/** The tests. */
+/** The tests of shared links. */
 class SharedLinkTestSuite : public TestSuite
 {
   public:
     SharedLinkTestSuite() : TestSuite("viaduct-shared-link", Type::UNIT)
     {
         AddTestCase(new SharedLinkTimeTestCase, TestCase::Duration::QUICK);
-        // A second simulation has a separate link of this name.
+        // The second simulation has a separate shared link of the same name.
         AddTestCase(new SharedLinkTimeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new SharedLinkContentionTestCase, TestCase::Duration::QUICK);
     }

@@ -27,8 +27,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of header-only passing: every treatment of a packet in the simulation has the result that
- * the whole packet would have.
+ * Tests of header-only passing: the simulation's output must be the same whether packets enter it
+ * with only their headers or with their payloads.
  */
 
 using namespace ns3;
@@ -38,14 +38,15 @@ namespace wire = viaduct::wire;
 namespace
 {
 
-/** Changes the first bytes of a packet that is being forwarded; receives all bytes that are
- * visible, and addresses. */
+/** A function that changes the UDP header of a packet that is forwarded. The further arguments are
+ * all bytes of the packet from the UDP header on, with zeros in place of a held payload, and the
+ * packet's addresses. */
 using Change = std::function<void(std::span<std::byte> header,
                                   std::span<const std::byte> seen,
                                   const wire::IpAddress& source,
                                   const wire::IpAddress& destination)>;
 
-/** The UDP header of a packet, as bytes. */
+/** An ns-3 header that contains the bytes of a packet's UDP header. */
 class UdpBytes : public Header
 {
   public:
@@ -74,10 +75,10 @@ class UdpBytes : public Header
     {
     }
 
-    std::array<std::byte, wire::UdpHeader::kSize> m_bytes{}; //!< the bytes
+    std::array<std::byte, wire::UdpHeader::kSize> m_bytes{}; //!< the bytes of the header
 };
 
-/** Changes a packet in place that has no IP header. */
+/** Applies a change to a UDP packet whose IP header has been removed. */
 void
 Apply(const Change& change,
       Packet& packet,
@@ -93,7 +94,7 @@ Apply(const Change& change,
 }
 
 /** Compares frames.
- * @return the first difference; empty: there is none
+ * @return the first difference, as text; empty: no difference
  */
 std::string
 Difference(const std::vector<Frame>& found, const std::vector<Frame>& expected)
@@ -111,14 +112,15 @@ Difference(const std::vector<Frame>& found, const std::vector<Frame>& expected)
                : std::to_string(found.size()) + " frames, not " + std::to_string(expected.size());
 }
 
-/** Runs a simulation with whole packets and with their headers only, and compares. */
+/** Runs a simulation with packets that include their payloads, and again with only their headers,
+ * and compares the results. */
 class SameTestCase : public TestCase
 {
   public:
     /**
      * @param name the behaviour that the test shows
-     * @param run the simulation, with an attribute HeaderBytes
-     * @param traffic a number below the number of frames and datagrams that arrive
+     * @param run runs the simulation; its argument is the attribute HeaderBytes, 0: with payloads
+     * @param traffic the limit that the number of arriving frames and datagrams must exceed
      */
     SameTestCase(const std::string& name, std::function<Outcome(uint32_t)> run, size_t traffic)
         : TestCase(name), m_run(std::move(run)), m_traffic(traffic)
@@ -147,18 +149,18 @@ class SameTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(headers.counters.held, 0, "only headers were passed");
     }
 
-    std::function<Outcome(uint32_t)> m_run; //!< the simulation
-    size_t m_traffic;                       //!< see the constructor
+    std::function<Outcome(uint32_t)> m_run; //!< runs the simulation with HeaderBytes
+    size_t m_traffic; //!< limit that the number of arriving frames and datagrams must exceed
 };
 
-/** Compares a simulation over real interfaces with one over ports in memory. */
+/** Compares a simulation over real interfaces with the same simulation over ports in memory. */
 class SameOnInterfacesTestCase : public PortTestCase
 {
   public:
     /**
      * @param kind the kind of the ports
      * @param name the behaviour that the test shows
-     * @param run the simulation, with an attribute HeaderBytes
+     * @param run runs the simulation; its argument is the attribute HeaderBytes, 0: with payloads
      */
     SameOnInterfacesTestCase(const std::string& kind,
                              const std::string& name,
@@ -181,7 +183,7 @@ class SameOnInterfacesTestCase : public PortTestCase
             ReactorScope reactor(TestTime::REAL);
             InterfaceWires wires(m_kind, memory.Count());
             Outcome real = m_run(headerBytes);
-            if (m_kind == "AfPacketQueues") // packets of different flows may change their order
+            if (m_kind == "AfPacketQueues") // the order of packets of different flows may change
             {
                 real.Sort();
                 memory.Sort();
@@ -193,11 +195,11 @@ class SameOnInterfacesTestCase : public PortTestCase
             NS_TEST_EXPECT_MSG_EQ(real.drops, memory.drops, text + "drops");
             NS_TEST_EXPECT_MSG_EQ(real.waiting, 0, "nothing waits for ever");
             NS_TEST_EXPECT_MSG_EQ((real.counters.held > 0), (headerBytes > 0), text + "headers");
-            Simulator::Destroy(); // destroys the devices before their interfaces
+            Simulator::Destroy(); // the devices must be destroyed before their interfaces
         }
     }
 
-    std::function<Outcome(uint32_t)> m_run; //!< the simulation
+    std::function<Outcome(uint32_t)> m_run; //!< runs the simulation with HeaderBytes
 };
 
 Outcome
@@ -212,7 +214,7 @@ Fragments(uint32_t headerBytes)
 {
     Router router(headerBytes, 4096, 576);
     auto frames = ManyKinds();
-    // Fragments, which are fragmented further.
+    // Two fragments of a packet, which the router fragments further.
     const packet::Ipv4 first{
         .source = "10.0.1.2", .destination = "10.0.2.2", .id = 9, .more_fragments = true};
     packet::Ipv4 last = first;
@@ -224,7 +226,8 @@ Fragments(uint32_t headerBytes)
     return router.Run(frames);
 }
 
-/** Changes each UDP packet that is forwarded, with a new source address in IPv4. */
+/** Runs a router that changes each UDP packet that it forwards: IPv4 packets get a new source
+ * address, and `change` is applied to all packets. */
 Outcome
 Changed(uint32_t headerBytes, const Change& change)
 {
@@ -259,7 +262,8 @@ Changed(uint32_t headerBytes, const Change& change)
     return router.Run(frames);
 }
 
-/** Changes a port and computes the checksum over all visible bytes. */
+/** Changes the source port, and computes the checksum over all bytes in the simulation, with zeros
+ * in place of a held payload. */
 void
 Translate(std::span<std::byte> header,
           std::span<const std::byte> seen,
@@ -275,7 +279,7 @@ Translate(std::span<std::byte> header,
                   wire::TransportChecksum(source, destination, wire::ip_protocol::kUdp, all));
 }
 
-/** Flips bits on the way, without a correction of the checksum. */
+/** Flips a bit of the source port and a bit of the checksum, as a damaging link does. */
 void
 Corrupt(std::span<std::byte> header,
         std::span<const std::byte>,
@@ -286,7 +290,7 @@ Corrupt(std::span<std::byte> header,
     header[wire::UdpHeader::kChecksumOffset] ^= std::byte{1};
 }
 
-/** Changes a port, and updates the checksum by RFC 1624. */
+/** Changes the source port, and updates the checksum by RFC 1624. */
 void
 Update(std::span<std::byte> header,
        std::span<const std::byte>,
@@ -317,7 +321,7 @@ ToTheRouter()
         frames.push_back(packet::Build(TO_ROUTER / ip4 / udp / packet::Counting(1000)));
         frames.push_back(packet::Build(TO_ROUTER / ip6 / udp / packet::Counting(1001)));
     }
-    // A datagram in two fragments: its checksum covers the whole datagram.
+    // A datagram in two fragments, whose checksum covers the unfragmented datagram.
     Frame whole = packet::Build(TO_ROUTER / ip4 / packet::Udp{.source = 5, .destination = 6} /
                                 packet::Counting(1400));
     constexpr size_t HEADERS = 34;
@@ -334,7 +338,8 @@ ToTheRouter()
     return frames;
 }
 
-/** Sends packets to the simulation, which are delivered whole; errors quote whole packets. */
+/** Sends packets to the router itself: they must be delivered with their payloads, and ICMP errors
+ * must quote the complete packets. */
 Outcome
 Deliver(uint32_t headerBytes)
 {
@@ -344,7 +349,7 @@ Deliver(uint32_t headerBytes)
     return router.Run(ToTheRouter());
 }
 
-/** Triggers ICMP errors of a router: TTL, too big, no route. */
+/** Sends packets for which a router sends ICMP errors: TTL expired, packet too big, no route. */
 Outcome
 Errors(uint32_t headerBytes)
 {
@@ -359,7 +364,7 @@ Errors(uint32_t headerBytes)
     return router.Run(frames);
 }
 
-/** Sends packets to a raw socket, which receives whole packets. */
+/** Sends packets to a raw socket, which must receive them with their payloads. */
 Outcome
 RawSocket(uint32_t headerBytes)
 {
@@ -382,7 +387,7 @@ RawSocket(uint32_t headerBytes)
     return outcome;
 }
 
-/** Floods frames through a bridge of three ports: a payload leaves twice. */
+/** Floods frames through a bridge with three ports, so that each payload is sent twice. */
 Outcome
 Flood(uint32_t headerBytes)
 {
@@ -401,7 +406,7 @@ Flood(uint32_t headerBytes)
     a.in->insert(a.in->end(), frames.begin(), frames.end());
     if (b.port)
     {
-        b.port->m_room = 5; // further frames wait, and their payloads with them
+        b.port->m_room = 5; // all further frames and their payloads wait for 5 ms
         Simulator::Schedule(MilliSeconds(5), [&] { b.port->m_room = 1000; });
     }
     StopAfter(MilliSeconds(10), [&] { return b.out->size() + c.out->size(); });
@@ -451,7 +456,8 @@ OverPath(uint32_t headerBytes, const std::string& spec)
     return outcome;
 }
 
-/** A pool that is too small, and packets that are dropped. */
+/** Tests a pool that has fewer places than there are packets: the other packets are passed with
+ * their payloads, and all places are released. */
 class BoundedPoolTestCase : public TestCase
 {
   public:
@@ -478,7 +484,8 @@ class BoundedPoolTestCase : public TestCase
     }
 };
 
-/** Packets that a simulation keeps for a while, drops, or keeps for ever. */
+/** Tests how long payloads are held for packets that the simulation drops, keeps for some time, or
+ * keeps until the end. */
 class WaitingTestCase : public TestCase
 {
   public:
@@ -522,7 +529,7 @@ class WaitingTestCase : public TestCase
         {
             if (HasHeldPayload(*packet))
             {
-                // The part of the payload is unknown.
+                // JoinPacket() fails: which part of the payload the packet has is unknown.
                 Frame bytes(packet->GetSize());
                 JoinPacket(*packet, bytes, FirstHeader::IP);
             }
@@ -551,7 +558,7 @@ class HeaderOnlyTestSuite : public TestSuite
                             TestCase::Duration::QUICK);
             };
             real("routed packets of many kinds", &Forward);
-            if (kind != "Dpdk") // DPDK's driver makes the kernel reassemble fragments
+            if (kind != "Dpdk") // not for DPDK, whose driver makes the kernel reassemble fragments
             {
                 real("packets that are fragmented", &Fragments);
             }

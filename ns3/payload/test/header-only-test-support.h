@@ -24,7 +24,8 @@
 /**
  * @file
  * @ingroup viaduct
- * A router under test that receives only the headers of packets, or whole packets.
+ * A router under test whose receiving device passes packets with only their headers, or with their
+ * payloads.
  */
 
 namespace ns3::viaducttest
@@ -32,12 +33,13 @@ namespace ns3::viaducttest
 
 namespace packet = viaduct::wire::packet;
 
-constexpr uint32_t HEADER_BYTES = 64; //!< attribute HeaderBytes
+constexpr uint32_t HEADER_BYTES = 64; //!< attribute HeaderBytes of tests with header-only passing
 /// The Ethernet header of packets for the router.
 inline const packet::Ethernet TO_ROUTER{.source = "02:00:00:00:00:0a",
                                         .destination = "02:00:00:00:00:01"};
 
-/** @return a link's packet from host 10.0.1.2 to host 10.0.2.2, or from fd01::2 to fd02::2 */
+/** @return two frames for the router: an IPv4 packet from 10.0.1.2 to 10.0.2.2, and an IPv6 packet
+ * from fd01::2 to fd02::2, each with `size` bytes of transport payload */
 template <class Transport>
 std::vector<Frame>
 BothVersions(Transport transport, size_t size, uint8_t ttl = 64)
@@ -55,9 +57,9 @@ struct Outcome
     std::vector<Frame> left;         //!< frames sent by the sending device
     std::vector<Frame> back;         //!< frames sent by the receiving device
     std::vector<Frame> delivered;    //!< payloads delivered to an application
-    HeldPayloads::Counters counters; //!< counters of the receiving device
-    uint32_t waiting = 0;            //!< payloads that wait at the end
-    uint64_t drops = 0;              //!< drops of the sending device
+    HeldPayloads::Counters counters; //!< counters of the receiving device's pool of payloads
+    uint32_t waiting = 0;            //!< number of payloads that are still held at the end
+    uint64_t drops = 0;              //!< number of drops of the sending device
 
     /** Sorts the frames, so that their order is ignored. */
     void Sort()
@@ -75,13 +77,14 @@ struct Outcome
     }
 };
 
-/** A router between two devices, 10.0.1.1/24 and 10.0.2.1/24, fd01::1/64 and fd02::1/64. */
+/** A router with two devices: the receiving device has the addresses 10.0.1.1/24 and fd01::1/64,
+ * the sending device 10.0.2.1/24 and fd02::1/64. */
 class Router
 {
   public:
     /**
      * @param headerBytes attribute HeaderBytes of the receiving device
-     * @param payloads the maximum number of waiting payloads
+     * @param payloads attribute HeldPayloads, the maximum number of payloads held
      * @param mtu the MTU of the sending device
      */
     explicit Router(uint32_t headerBytes, uint32_t payloads = 4096, uint16_t mtu = 1500)
@@ -91,7 +94,7 @@ class Router
         in.device->SetAttribute("HeldPayloads", UintegerValue(payloads));
         out.device->SetMtu(mtu);
         InternetStackHelper().Install(node);
-        // Addresses are the same early and late in a run.
+        // Duplicate address detection is off, so that addresses are usable from the start.
         node->GetObject<Icmpv6L4Protocol>()->SetAttribute("DAD", BooleanValue(false));
         uint32_t network = 1;
         for (Ptr<NetDevice> device : {in.device, out.device})
@@ -113,8 +116,8 @@ class Router
 
     /**
      * Runs for 50 ms of simulated time; over real interfaces, until all frames have arrived.
-     * @param frames the frames received after 10 ms
-     * @return the result after these frames
+     * @param frames the frames that the router receives after 10 ms
+     * @return the result of the simulation with these frames
      */
     Outcome Run(const std::vector<Frame>& frames)
     {
@@ -139,7 +142,8 @@ class Router
         return outcome;
     }
 
-    /** Keeps datagrams of a UDP port. @param any the address to listen on, with the port */
+    /** Records the payloads of datagrams that arrive at a UDP port.
+     * @param any the address and port to which the socket is bound */
     void Listen(const Address& any)
     {
         Ptr<Socket> socket = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
@@ -152,13 +156,15 @@ class Router
         }));
     }
 
-    Ptr<Node> node;               //!< the router
-    TestDevice in;                //!< receives
-    TestDevice out;               //!< sends
-    std::vector<Frame> delivered; //!< see Listen()
+    Ptr<Node> node; //!< the router
+    TestDevice in;  //!< the receiving device
+    TestDevice out; //!< the sending device
+    /** Payloads of the datagrams that the sockets of Listen() have received. */
+    std::vector<Frame> delivered;
 };
 
-/** @return various frames of many sizes, to the router or through a bridge */
+/** @return frames with UDP, TCP and ICMP packets of many sizes, with the given destination MAC
+ * address: the router's, or another node's behind a bridge */
 inline std::vector<Frame>
 ManyKinds(const char* destination = "02:00:00:00:00:01")
 {

@@ -19,11 +19,11 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** A port with wires at both ends, and a user that counts frames. */
+/** A user that counts received frames, and makes ports between two wires. */
 struct CountingUser : public BurstPortUser
 {
-    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to be received
-    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames sent
+    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames for the port to receive
+    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that the port has sent
     int frames = 0;                                       //!< number of received frames
     std::function<void()> onFrame = [] {};                //!< called for each received frame
 
@@ -44,7 +44,7 @@ struct CountingUser : public BurstPortUser
     }
 };
 
-/** The user removes the port while it handles a burst. */
+/** The user replaces the port while it handles a burst. */
 class StopWithinBurstTestCase : public TestCase
 {
   public:
@@ -76,7 +76,7 @@ class StopWithinBurstTestCase : public TestCase
     }
 };
 
-/** Frames that a replaced port did not accept. */
+/** Frames that a replaced port did not accept are sent by the new port. */
 class KeepTestCase : public TestCase
 {
   public:
@@ -108,7 +108,7 @@ class KeepTestCase : public TestCase
     }
 };
 
-/** A frame that waits while the simulator does something else. */
+/** A frame that waits at its port while an event takes long is counted as late. */
 class WaitingFrameTestCase : public TestCase
 {
   public:

@@ -31,7 +31,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Order, time stamps and contexts equal those of DefaultSimulatorImpl. */
+/** Events have the same order, time stamps and contexts as in DefaultSimulatorImpl. */
 class OrderTestCase : public TestCase
 {
   public:
@@ -66,7 +66,8 @@ class OrderTestCase : public TestCase
     }
 };
 
-/** Cancel, Remove, IsExpired, GetDelayLeft, ScheduleDestroy. */
+/** Events are cancelled, removed and destroyed: Cancel(), Remove(), IsExpired(), GetDelayLeft(),
+ * ScheduleDestroy(). */
 class EventIdTestCase : public TestCase
 {
   public:
@@ -109,7 +110,7 @@ class EventIdTestCase : public TestCase
     }
 };
 
-/** Stop() in all its forms; Run() can continue after it. */
+/** Stop() ends Run(), which can be called again and continues. */
 class StopTestCase : public TestCase
 {
   public:
@@ -138,7 +139,7 @@ class StopTestCase : public TestCase
     }
 };
 
-/** Run() with a port only waits until a thread calls Stop(). */
+/** Run() with a port and no events waits until another thread calls Stop(). */
 class ForeignStopTestCase : public TestCase
 {
   public:
@@ -183,7 +184,7 @@ class ForeignStopTestCase : public TestCase
     }
 };
 
-/** Events from other threads, many of them. */
+/** Other threads schedule many events with a context. */
 class ForeignEventsTestCase : public TestCase
 {
   public:
@@ -233,7 +234,7 @@ class ForeignEventsTestCase : public TestCase
     }
 };
 
-/** Lateness, its limit and the breakdown of time. */
+/** The lateness of every event is measured, and a run with too many late events is VOID. */
 class LatenessTestCase : public TestCase
 {
   public:
@@ -249,7 +250,8 @@ class LatenessTestCase : public TestCase
         {
             ReactorScope reactor;
             reactor->SetAttribute("LatenessLimit", TimeValue(MicroSeconds(100)));
-            // One of eleven events is over the limit: allowed if one tenth may be, else void.
+            // One of eleven events exceeds the limit: the run is valid if one tenth of the events
+            // may exceed it, and VOID if only one twentieth may.
             reactor->SetAttribute("LatenessQuantile", DoubleValue(isVoid ? 0.95 : 0.90));
             uint32_t late = 0;
             Time lateness;
@@ -261,7 +263,7 @@ class LatenessTestCase : public TestCase
                 }));
             reactor->TraceConnectWithoutContext(
                 "Void", Callback<void, Time>([&](Time t) { voidSince = t; }));
-            // Takes 2 ms in which the next event, at 1001 us, becomes due.
+            // The event takes 2 ms, during which the next event, at 1001 us, becomes due.
             Simulator::Schedule(MilliSeconds(1), [&] {
                 reactor.Clock().Advance(viaduct::Duration::Milliseconds(2));
             });
@@ -295,7 +297,7 @@ class LatenessTestCase : public TestCase
     }
 };
 
-/** Every nanosecond of the loop is accounted for. */
+/** The breakdown accounts for every nanosecond of the loop's wall time. */
 class BreakdownTestCase : public TestCase
 {
   public:
@@ -373,7 +375,7 @@ class FairnessTestCase : public TestCase
     }
 };
 
-/** Endless events starve no port. */
+/** An endless sequence of events starves no port. */
 class EventFloodTestCase : public TestCase
 {
   public:
@@ -393,7 +395,7 @@ class EventFloodTestCase : public TestCase
             ordered = ordered && Simulator::Now() >= last;
             last = Simulator::Now();
             reactor.Clock().Advance(
-                viaduct::Duration::Microseconds(5)); // takes longer than the time to the next event
+                viaduct::Duration::Microseconds(5)); // longer than the interval between events
             Simulator::Schedule(MicroSeconds(1), event);
         };
         Simulator::Schedule(Time(0), event);
@@ -414,7 +416,7 @@ class EventFloodTestCase : public TestCase
     }
 };
 
-/** Ports are added and removed while they are served; contexts of frames. */
+/** A port adds and removes ports while it is served, and runs a function in a node's context. */
 class PollableTestCase : public TestCase
 {
   public:
@@ -449,7 +451,7 @@ class PollableTestCase : public TestCase
     }
 };
 
-/** A descriptor that is always ready with nothing to read. */
+/** A descriptor that is always ready with nothing to read does not keep the loop busy. */
 class MuteTestCase : public TestCase
 {
   public:
@@ -478,7 +480,7 @@ class MuteTestCase : public TestCase
     }
 };
 
-/** ns-3's own FdNetDevice, which reads in a separate thread. */
+/** FdNetDevice of ns-3, which reads in a separate thread, works under the reactor. */
 class FdNetDeviceTestCase : public TestCase
 {
   public:

@@ -30,7 +30,7 @@ using viaducttest::HostSocketTestCase;
 namespace
 {
 
-/** @return the counter of the bytes of packets that a trace source reports */
+/** @return a counter of the bytes in the packets that a trace source reports */
 std::shared_ptr<uint64_t>
 CountBytes(Ptr<Application> application, const std::string& source)
 {
@@ -42,7 +42,7 @@ CountBytes(Ptr<Application> application, const std::string& source)
     return bytes;
 }
 
-/** Starts a client only when its server listens: a refused connection is final.
+/** Starts a client after its server listens, because a refused connection is not tried again.
  * @return the client
  */
 Ptr<Application>
@@ -52,7 +52,7 @@ StartLater(const ApplicationContainer& client)
     return client.Get(0);
 }
 
-/** Applications with an attribute for their factory. */
+/** Tests applications that name the socket factory in an attribute. */
 void
 ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -79,7 +79,7 @@ ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(*onOffSent, DATAGRAMS * 1000, "OnOff sent");
 }
 
-/** Applications that ask for ns-3's UDP factory. */
+/** Tests applications that ask for ns-3's UDP factory. */
 void
 Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -94,7 +94,7 @@ Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(pair.RunUntil([&] { return *echoed == 300; }), true, "three echoes of 100 bytes");
 }
 
-/** Applications that ask for ns-3's TCP factory: a page with its objects. */
+/** Tests applications that ask for ns-3's TCP factory: a web page with its objects. */
 void
 Http(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {

@@ -37,7 +37,7 @@ namespace
 
 constexpr uint16_t PORT = 5201;
 
-/** A listening server that answers the end of each connection's bytes with four bytes. */
+/** A listening server that sends four bytes on a connection when the peer has ended its sending. */
 struct Server
 {
     explicit Server(Ptr<Socket> listener)
@@ -66,7 +66,7 @@ struct Server
     std::map<Ptr<Socket>, ByteSink> sinks;
 };
 
-/** A client that sends bytes and waits for the answer. */
+/** A client that sends bytes and waits for the server's answer. */
 struct Client
 {
     Client(Ptr<Socket> socket, const Address& server, uint32_t bytes)
@@ -92,8 +92,8 @@ struct Client
     uint32_t answer = 0;
 };
 
-/** Runs `count` simultaneous transfers of different sizes; each is ended by one end and then by the
- * peer. */
+/** Runs `count` simultaneous transfers of different sizes; the client ends the sending of each
+ * connection first, then the server. */
 void
 TransferMany(HostSocketTestCase& test, HostPair& pair, bool ipv6, uint32_t count, uint32_t bytes)
 {
@@ -123,7 +123,7 @@ TransferMany(HostSocketTestCase& test, HostPair& pair, bool ipv6, uint32_t count
     test.Equal(received, n * bytes + n * (n - 1) / 2, "bytes");
 }
 
-/** A plain socket of the kernel, as every program can have. */
+/** A TCP server on a plain socket of the kernel, without ns-3. */
 struct PlainServer
 {
     PlainServer(const HostPair& pair, int node, bool ipv6)
@@ -133,7 +133,7 @@ struct PlainServer
             "socket", socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
         sockaddr_storage any{};
         any.ss_family = ipv6 ? AF_INET6 : AF_INET;
-        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT); // same place in sockaddr_in6
+        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT); // same offset in sockaddr_in6
         viaduct::SystemCall("bind",
                             bind(listener.get(),
                                  reinterpret_cast<sockaddr*>(&any),
@@ -150,7 +150,7 @@ struct PlainServer
         return bool{connection};
     }
 
-    /** Reads the available bytes; returns whether the end is reached. */
+    /** Reads the available bytes; returns whether the end of the stream is reached. */
     bool Read()
     {
         std::array<uint8_t, 65536> buffer;
@@ -167,11 +167,12 @@ struct PlainServer
     ByteSink sink;
 };
 
-/** A reader that pauses stops the writer; all bytes arrive when it continues. */
+/** Tests that a reader that pauses stops the writer, and that all bytes arrive when the reader
+ * continues. */
 void
 SlowReader(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
-    constexpr uint32_t TOTAL = 64 << 20; // more than the kernel buffers
+    constexpr uint32_t TOTAL = 64 << 20; // bytes, more than the kernel buffers
     pair.Install();
     PlainServer server(pair, 1, ipv6);
     Client client(pair.MakeSocket(0, HOST_TCP), HostPair::At(ipv6, 1, PORT), TOTAL);
@@ -195,7 +196,7 @@ SlowReader(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(server.sink.intact, true, "in order");
 }
 
-/** Connections that are refused, and broken by the peer. */
+/** Tests connections that are refused, and connections that the peer resets. */
 void
 RefusedAndReset(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -228,7 +229,7 @@ RefusedAndReset(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(reset->Send(Create<Packet>(1)), -1, "nothing can be sent");
 }
 
-/** The results of Bind() and related functions. */
+/** Tests the results of Bind() and related functions. */
 void
 Names(HostSocketTestCase& test, HostPair& pair)
 {
@@ -252,7 +253,7 @@ Names(HostSocketTestCase& test, HostPair& pair)
     }
 }
 
-/** @return the error of a function; empty: none */
+/** @return the message of the Error that a function throws; empty: no error */
 std::string
 ErrorOf(const std::function<void()>& function)
 {
@@ -267,7 +268,7 @@ ErrorOf(const std::function<void()>& function)
     return "";
 }
 
-/** Each impossible installation is an error with its reason. */
+/** Tests that each impossible installation results in an error that names the reason. */
 void
 Refusals(HostSocketTestCase& test, HostPair& pair)
 {
@@ -294,7 +295,8 @@ Refusals(HostSocketTestCase& test, HostPair& pair)
     says("DefaultSimulatorImpl", [&] { HostSocketHelper().Install(CreateObject<Node>()); });
 }
 
-/** A listener without a descriptor for a connection ends the simulation with an error. */
+/** Tests that a listener without a file descriptor for a connection ends the simulation with an
+ * error. */
 void
 NoDescriptors(HostSocketTestCase& test, HostPair& pair)
 {

@@ -28,7 +28,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Helpers for tests of the host's sockets, in namespaces that are removed with the test.
+ * Helpers for tests of the host's sockets, in namespaces that are removed after the test.
  */
 
 namespace ns3::viaducttest
@@ -37,7 +37,8 @@ namespace ns3::viaducttest
 inline const char* const HOST_TCP = "ns3::HostTcpSocketFactory";
 inline const char* const HOST_UDP = "ns3::HostUdpSocketFactory";
 
-/** @return a namespace; for a user without privileges one in a user namespace of the process */
+/** @return a new network namespace; for a user without privileges, this process first enters a user
+ * namespace */
 inline viaduct::UniqueFd
 MakeTestNamespace()
 {
@@ -49,7 +50,7 @@ MakeTestNamespace()
     return viaduct::sys::CreateNamelessNamespace();
 }
 
-/** Makes the simulator a reactor on the real clock while this object exists. */
+/** Makes the simulator ReactorSimulatorImpl, in real time, while this object exists. */
 struct RealTimeReactor
 {
     RealTimeReactor()
@@ -67,7 +68,8 @@ struct RealTimeReactor
     RealTimeReactor& operator=(const RealTimeReactor&) = delete;
 };
 
-/** Two nodes with sockets in a namespace each; a veth pair joins the namespaces. */
+/** Two nodes, each with sockets in its own network namespace; a veth pair connects the namespaces.
+ */
 struct HostPair : RunsUntil
 {
     HostPair()
@@ -105,13 +107,13 @@ struct HostPair : RunsUntil
         }
     }
 
-    /** @return the address of a node */
+    /** @return the text of a node's address */
     static std::string Ip(bool ipv6, int node)
     {
         return (ipv6 ? "fd00::" : "10.0.0.") + std::to_string(node + 1);
     }
 
-    /** @return the address of a node with a port; node -1: any address */
+    /** @return the address of a node with a port; node -1: the unspecified address */
     static Address At(bool ipv6, int node, uint16_t port)
     {
         const std::string any = ipv6 ? "::" : "0.0.0.0";
@@ -133,9 +135,8 @@ struct HostPair : RunsUntil
 
 using HostSocketTestCase = SocketTestCase<HostPair>;
 
-/** Sends bytes that depend on their position, as fast as the socket takes them, then ends its
- * sending.
- */
+/** Sends bytes that depend on their position, as fast as the socket accepts them, then ends the
+ * sending. */
 struct ByteSource
 {
     void Start(Ptr<Socket> from, uint32_t bytes)

@@ -29,7 +29,7 @@ namespace
 
 constexpr uint16_t PORT = 4000;
 
-/** Collects the datagrams of a socket. */
+/** Collects the datagrams that a socket receives, with their senders. */
 struct Inbox
 {
     explicit Inbox(Ptr<Socket> socket)
@@ -58,7 +58,7 @@ Same(Ptr<const Packet> one, Ptr<const Packet> other)
     return bytes == others;
 }
 
-/** Datagrams from empty to the maximum size, in both directions. */
+/** Tests datagrams from empty to the maximum size, in both directions. */
 void
 Sizes(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -92,7 +92,7 @@ Sizes(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(client->GetErrno(), Socket::ERROR_MSGSIZE, "errno");
 }
 
-/** A socket whose peer is absent, and then present. */
+/** Tests a connected socket whose peer's port is first closed and then open. */
 void
 Connected(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -114,7 +114,7 @@ Connected(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(client->Send(Create<Packet>(1)), -1, "and cannot send");
 }
 
-/** Time to live and type of service of sent packets, as received. */
+/** Tests the TTL and type of service of sent IPv4 packets, as the receiver reports them. */
 void
 Tags4(HostSocketTestCase& test, HostPair& pair)
 {
@@ -140,7 +140,7 @@ Tags4(HostSocketTestCase& test, HostPair& pair)
     test.Equal(info.GetAddress(), Ipv4Address("10.0.0.2"), "its destination");
 }
 
-/** Hop limit and traffic class of sent IPv6 packets, as received. */
+/** Tests the hop limit and traffic class of sent IPv6 packets, as the receiver reports them. */
 void
 Tags6(HostSocketTestCase& test, HostPair& pair)
 {
@@ -166,7 +166,7 @@ Tags6(HostSocketTestCase& test, HostPair& pair)
     test.Equal(info.GetAddress(), Ipv6Address("fd00::2"), "its destination");
 }
 
-/** Broadcasts are sent if they are allowed. */
+/** Tests that broadcasts are sent only if the socket allows broadcasts. */
 void
 Broadcast(HostSocketTestCase& test, HostPair& pair)
 {
@@ -186,7 +186,7 @@ Broadcast(HostSocketTestCase& test, HostPair& pair)
     test.Equal(inbox.packets.at(0)->GetSize(), 20u, "the one that was allowed");
 }
 
-/** Sockets bound to devices, and groups joined on them. */
+/** Tests sockets that are bound to devices, and multicast groups that are joined on devices. */
 void
 DevicesAndGroups(HostSocketTestCase& test, HostPair& pair)
 {

@@ -28,8 +28,8 @@ using viaducttest::KernelTestCase;
 namespace
 {
 
-const char* const MPTCP = "ns3::KernelMptcpSocketFactory"; //!< under test
-const char* const TCP = "ns3::KernelTcpSocketFactory";     //!< for comparison
+const char* const MPTCP = "ns3::KernelMptcpSocketFactory"; //!< the tested factory
+const char* const TCP = "ns3::KernelTcpSocketFactory";     //!< the factory for comparison
 
 /** Two nodes with two links of 10 Mbit/s and 10 ms between them. */
 class TwoPathsTestCase : public KernelTestCase
@@ -59,14 +59,14 @@ class TwoPathsTestCase : public KernelTestCase
         }
     }
 
-    /** The server announces its second address, which the client uses. */
+    /** Makes the server announce its second address, which the client then uses. */
     void UseBothPaths()
     {
         KernelMptcpHelper::SetLimits(m_nodes);
         KernelMptcpHelper::AddEndpoint(m_devices.Get(3), KernelMptcpHelper::SIGNAL);
     }
 
-    /** Sends from the first node to the second from the time 1 s on; 0 bytes: without end. */
+    /** Sends @p bytes from the first node to the second, from the time 1 s on; 0: without end. */
     void Send(const char* factory, const Address& any, const Address& to, uint64_t bytes)
     {
         PacketSinkHelper sink(factory, any);
@@ -77,7 +77,7 @@ class TwoPathsTestCase : public KernelTestCase
         source.Install(m_nodes.Get(0)).Start(Seconds(1));
     }
 
-    /** Sends over IPv4, to the server's first address. */
+    /** Sends bytes over IPv4 to the server's first address. */
     void Send4(const char* factory, uint64_t bytes)
     {
         Send(factory,
@@ -86,7 +86,7 @@ class TwoPathsTestCase : public KernelTestCase
              bytes);
     }
 
-    /** Loses every frame from an instant on, in both directions of a link. */
+    /** Drops every frame between two instants, in both directions of a link. */
     void LoseAll(uint32_t link, Time from, Time to)
     {
         for (uint32_t end = 2 * link; end < 2 * link + 2; ++end)
@@ -101,7 +101,7 @@ class TwoPathsTestCase : public KernelTestCase
         }
     }
 
-    /** Sets the rate of the bytes that arrive between two instants, in Mbit/s. */
+    /** Sets @p rate to the rate of the bytes that arrive between two instants, in Mbit/s. */
     void Measure(Time from, Time to, double* rate)
     {
         Simulator::Schedule(from, [this, rate] { *rate = -1.0 * m_sink->GetTotalRx(); });
@@ -114,7 +114,8 @@ class TwoPathsTestCase : public KernelTestCase
     Ipv6InterfaceContainer m_interfaces6; //!< IPv6 addresses, in the order of m_interfaces
 };
 
-/** The rates of both paths add up, over IPv4 and IPv6; TCP has the rate of one path. */
+/** Tests that MPTCP has the sum of both paths' rates, over IPv4 and IPv6, and TCP the rate of one
+ * path. */
 class SumTest : public TwoPathsTestCase
 {
   public:
@@ -152,13 +153,13 @@ class SumTest : public TwoPathsTestCase
     {
         const double one = RateOf(TCP, false);
         NS_TEST_EXPECT_MSG_EQ_TOL(one, 9.5, 0.3, "TCP has one link");
-        // 2 x 9.5, without the options in each segment.
+        // The minimum is 2 x 9.5 Mbit/s less the MPTCP options in each segment.
         NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, false), 17.5, "MPTCP has two");
         NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, true), 17.0, "MPTCP has two over IPv6");
     }
 };
 
-/** A connection survives the loss of its first path. */
+/** Tests that a connection survives the loss of its first link, and later of its second link. */
 class SurvivalTest : public TwoPathsTestCase
 {
   public:
@@ -184,7 +185,7 @@ class SurvivalTest : public TwoPathsTestCase
             m_nodes.Get(0)->GetObject<Ipv4>()->SetDown(2);
             m_nodes.Get(0)->GetObject<Ipv6>()->SetDown(2);
         });
-        // The kernels need up to 5 s to send the data of the lost link on the second link.
+        // The kernels need up to 5 s to send the data of the lost link on the remaining link.
         const Time later = Seconds(18);
         Measure(later, later + Seconds(2), &down);
         Simulator::Stop(later + Seconds(2) + NanoSeconds(1));
@@ -196,7 +197,7 @@ class SurvivalTest : public TwoPathsTestCase
     }
 };
 
-/** A client with two links to other networks, and a server with one. */
+/** Tests a client with two links to different networks, and a server with one link. */
 class SourceRouteTest : public TwoPathsTestCase
 {
   public:
@@ -207,7 +208,7 @@ class SourceRouteTest : public TwoPathsTestCase
   private:
     void RunWithKernel() override
     {
-        // The second node of the two links is a router now, with the server behind it.
+        // The second node of the two links is a router in this test, with the server behind it.
         MakePaths();
         NodeContainer server(1);
         KernelStackHelper().Install(server);
@@ -237,7 +238,7 @@ class SourceRouteTest : public TwoPathsTestCase
     }
 };
 
-/** SCTP announces all addresses to its peer without configuration. */
+/** Tests SCTP, which announces all addresses to its peer without configuration. */
 class SctpTest : public TwoPathsTestCase
 {
   public:
@@ -249,7 +250,8 @@ class SctpTest : public TwoPathsTestCase
     void RunWithKernel() override
     {
         KernelStackHelper stack;
-        stack.SetSysctl("net.sctp.path_max_retrans", "1"); // the default 5 takes about a minute
+        // With the default of 5, the change to the second link takes about a minute.
+        stack.SetSysctl("net.sctp.path_max_retrans", "1");
         stack.SetSysctl("net.sctp.rto_min", "200");
         MakePaths(stack);
         Send4("ns3::KernelSctpSocketFactory", 0);

@@ -42,7 +42,7 @@ using PairTestCase = viaducttest::KernelPairTestCase;
 namespace
 {
 
-/** Web pages: TCP connections that carry requests and objects. */
+/** Tests web pages: TCP connections that carry requests and objects. */
 class HttpTest : public PairTestCase
 {
   public:
@@ -89,7 +89,7 @@ class HttpTest : public PairTestCase
     }
 };
 
-/** Datagrams and their answers. */
+/** Tests UDP applications: datagrams and their answers. */
 class UdpTest : public PairTestCase
 {
   public:
@@ -143,7 +143,7 @@ class UdpTest : public PairTestCase
     }
 };
 
-/** ICMP, by raw sockets. */
+/** Tests ICMP echo by raw sockets. */
 class PingTest : public PairTestCase
 {
   public:
@@ -169,7 +169,8 @@ class PingTest : public PairTestCase
                 "Rtt",
                 Callback<void, uint16_t, Time>([&](uint16_t, Time rtt) { times.push_back(rtt); }));
             Run(Seconds(1));
-            // 56 bytes, 8 of ICMP, the IP header, 2 of PPP, in each direction at 80 ns a byte.
+            // The round-trip time: in each direction a delay of 10 ms, and 80 ns a byte for 56
+            // bytes of payload, 8 of ICMP, the IP header and 2 of PPP.
             const int64_t expected = 2 * (10000000 + 80 * (56 + 8 + (ipv6 ? 40 : 20) + 2));
             NS_TEST_EXPECT_MSG_EQ(times.size(), 3, "answers, IPv6 " << ipv6);
             for (const Time& time : times)
@@ -181,7 +182,7 @@ class PingTest : public PairTestCase
     }
 };
 
-/** Functions of raw IPv6 sockets beyond those that Ping needs. */
+/** Tests functions of raw IPv6 sockets beyond those that Ping needs. */
 class Raw6Test : public PairTestCase
 {
   public:
@@ -198,7 +199,8 @@ class Raw6Test : public PairTestCase
         return socket;
     }
 
-    /** Makes a socket of an unassigned protocol record the hop limits of received packets. */
+    /** Makes a socket record the hop limits of received packets of protocol 253, which is
+     * unassigned. */
     static void Note(Ptr<Socket> socket, std::vector<int>& hopLimits)
     {
         socket->SetRecvCallback(Callback<void, Ptr<Socket>>([&hopLimits](Ptr<Socket> reader) {
@@ -224,7 +226,7 @@ class Raw6Test : public PairTestCase
         any->SetAttribute("Protocol", UintegerValue(253));
         any->Bind(Inet6SocketAddress(Ipv6Address::GetAny(), 0));
         Note(any, all);
-        auto member = MakeRaw(1); // sets the protocol last, as Radvd does
+        auto member = MakeRaw(1); // the protocol is set after Bind(), as by Radvd
         member->Bind(Inet6SocketAddress(Ipv6Address::GetAllNodesMulticast(), 0));
         member->SetAttribute("Protocol", UintegerValue(253));
         Note(member, grouped);
@@ -259,7 +261,8 @@ class Raw6Test : public PairTestCase
     }
 };
 
-/** A kernel host gets address and default route of ns-3's router advertisements. */
+/** Tests that a kernel host gets its address and default route from ns-3's router advertisements.
+ */
 class RadvdTest : public PairTestCase
 {
   public:
@@ -270,7 +273,7 @@ class RadvdTest : public PairTestCase
   private:
     void RunWithKernel() override
     {
-        // host - router - far: the host is configured by the router only.
+        // The line is host - router - far node; only the router configures the host.
         KernelStackHelper stack;
         MakeLine(3, stack);
         Ipv6AddressHelper addresses(Ipv6Address("fd00:7::"), Ipv6Prefix(64));
@@ -288,8 +291,8 @@ class RadvdTest : public PairTestCase
             Mac48Address::ConvertFrom(m_devices.Get(0)->GetAddress()), Ipv6Address("fd00:7::"));
         uint32_t answers = 0;
         uint32_t replies = 0;
-        Ping6(2, expected, &answers);             // from beyond the router to the host
-        Ping6(0, far.GetAddress(1, 1), &replies); // from the host to beyond the router
+        Ping6(2, expected, &answers);             // from the far node to the host
+        Ping6(0, far.GetAddress(1, 1), &replies); // from the host to the far node
         Run(Seconds(4));
         NS_TEST_EXPECT_MSG_EQ(answers, 2, "the host answers on " << expected);
         NS_TEST_EXPECT_MSG_EQ(replies, 2, "it reaches what is beyond the router");

@@ -24,7 +24,8 @@ using viaducttest::TCP;
 namespace
 {
 
-// The reset is reported by send(2), for data that found no space, and recv(2) then finds an end.
+// Tests a reset while data waits to be sent: send(2) reports the reset, for data that did not fit
+// in the buffer, and recv(2) then reports the end of the stream.
 void
 TestResetWhileSending(KernelSocketTestCase& test, NativeNode& kernel)
 {
@@ -58,13 +59,13 @@ TestResetWhileSending(KernelSocketTestCase& test, NativeNode& kernel)
         test.Equal(false, true, "connected");
         return;
     }
-    reader->Close(); // with data that it has not read
+    reader->Close(); // resets the connection: the reader has unread data
     kernel.RunPast([&] { return diary.text.find("connected, ") + 11 < diary.text.size(); });
     test.Equal(diary.text, "sender connected, sender broken, ", "what the sender is told");
     test.Equal(sender->Send(Create<Packet>(1)), -1, "sending after that");
 }
 
-/** The suite. */
+/** The test suite of connections that are reset. */
 class KernelResetTestSuite : public TestSuite
 {
   public:

@@ -39,7 +39,7 @@ using PairTestCase = viaducttest::KernelPairTestCase;
 namespace
 {
 
-/** A kernel's defaults for packets to groups differ from ns-3's. */
+/** Tests options for packets to groups, whose defaults in a kernel differ from ns-3's. */
 class GroupsTest : public PairTestCase
 {
   public:
@@ -114,7 +114,7 @@ class GroupsTest : public PairTestCase
     std::vector<std::vector<int>> m_got; //!< hop limits of packets received, by node
 };
 
-/** ns-3's addresses do not contain the link of a link-local address. */
+/** Tests link-local addresses, whose link is not contained in ns-3's addresses. */
 class LinkLocalTest : public PairTestCase
 {
   public:
@@ -135,7 +135,7 @@ class LinkLocalTest : public PairTestCase
         auto datagrams = datagramsHelper.Install(m_nodes.Get(1)).Get(0)->GetObject<PacketSink>();
         BulkSendHelper source("ns3::TcpSocketFactory", peer);
         source.SetAttribute("MaxBytes", UintegerValue(50000));
-        source.Install(m_nodes.Get(0)); // before the start, when interfaces have no numbers yet
+        source.Install(m_nodes.Get(0)); // before the start, when interfaces have no index yet
         auto sender =
             Socket::CreateSocket(m_nodes.Get(0), TypeId::LookupByName("ns3::UdpSocketFactory"));
         Simulator::Schedule(MilliSeconds(100), [&] {
@@ -149,7 +149,7 @@ class LinkLocalTest : public PairTestCase
     }
 };
 
-/** Attributes may change while a socket is in use. */
+/** Tests attributes of raw sockets that change while a socket is in use. */
 class RawOptionsTest : public PairTestCase
 {
   public:
@@ -223,7 +223,8 @@ class RawOptionsTest : public PairTestCase
     }
 };
 
-/** Protocols flood by broadcasts; ns-3's own raw sockets need no permission for them. */
+/** Tests broadcasts of raw sockets: protocols flood by broadcasts, for which ns-3's own raw sockets
+ * need no permission. */
 class RawBroadcastTest : public PairTestCase
 {
   public:
@@ -306,8 +307,8 @@ class RawBroadcastTest : public PairTestCase
     }
 };
 
-/** An attribute's default leaves a kernel's option unchanged, unless it had another value before.
- */
+/** Tests that an attribute's default leaves a kernel's option unchanged, unless the attribute had
+ * another value before. */
 class DefaultsTest : public PairTestCase
 {
   public:
@@ -345,7 +346,7 @@ class DefaultsTest : public PairTestCase
     }
 };
 
-/** Flags of Send() that are not passed on are refused, before any data is sent. */
+/** Tests that flags of Send() that are not passed on are refused, before any data is sent. */
 class FlagsTest : public PairTestCase
 {
   public:

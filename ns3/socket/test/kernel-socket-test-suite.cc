@@ -49,7 +49,8 @@ using viaducttest::UDP;
 namespace
 {
 
-/** Sends this many bytes from a source to a sink, both on the node, and compares. */
+/** Sends @p bytes bytes from a source to a sink, both on the node, and compares the received
+ * number. */
 void
 TestSource(KernelSocketTestCase& test,
            NativeNode& kernel,
@@ -105,7 +106,7 @@ TestOnOff(KernelSocketTestCase& test, NativeNode& kernel)
 void
 TestEcho(KernelSocketTestCase& test, NativeNode& kernel)
 {
-    // Both ask for ns3::UdpSocketFactory and have no attribute to change that.
+    // The server and the client ask for ns3::UdpSocketFactory and have no attribute to change that.
     UdpEchoServerHelper server(9);
     server.Install(kernel.node);
     UdpEchoClientHelper client(Ipv4Address("127.0.0.1"), 9);
@@ -167,7 +168,7 @@ TestNames(KernelSocketTestCase& test, NativeNode& kernel)
     Simulator::Run();
 }
 
-/** A port with another address or device is another name, as in ns-3's UDP. */
+/** Tests that a port with another address or device is another name, as in ns-3's UDP. */
 void
 TestUdpNames(KernelSocketTestCase& test, NativeNode& kernel)
 {
@@ -227,7 +228,7 @@ TestOpenFiles(KernelSocketTestCase& test, NativeNode& kernel)
                "what is said");
 }
 
-/** An agent that starts late and answers late, as on a busy machine: simulated time waits. */
+/** Tests an agent that starts late and answers late, as on a busy machine: simulated time waits. */
 void
 TestSlowAgent(KernelSocketTestCase& test, NativeNode& kernel)
 {
@@ -339,7 +340,8 @@ TestBackPressure(KernelSocketTestCase& test, NativeNode& kernel)
     sender->Connect(Local(5001));
     uint32_t stuck = 0;
     int unchanged = 0;
-    // The last bytes travel while the receiver does not read: the sender must stay without space.
+    // The last bytes are in transit while the receiver does not read: the sender's buffer must stay
+    // full.
     const bool stays = kernel.RunUntil([&] {
         unchanged = std::exchange(stuck, sent) == sent ? unchanged + 1 : 0;
         return unchanged > 200 && sender->GetTxAvailable() < CHUNK && reader &&
@@ -509,7 +511,7 @@ TestRaw6(KernelSocketTestCase& test, NativeNode& kernel)
 
 } // namespace
 
-/** The suite. */
+/** The test suite of the kernel socket factories. */
 class KernelSocketTestSuite : public TestSuite
 {
   public:

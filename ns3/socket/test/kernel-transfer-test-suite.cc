@@ -56,7 +56,7 @@ class PairTestCase : public KernelPairTestCase
         return Socket::CreateSocket(m_nodes.Get(node), TypeId::LookupByName(factory));
     }
 
-    /** @return "TCP over IPv6" */
+    /** @return the name of a test: "TCP over IPv6" */
     static std::string Name(const char* factory, bool ipv6)
     {
         const std::string name(factory);
@@ -65,7 +65,7 @@ class PairTestCase : public KernelPairTestCase
     }
 };
 
-/** Every transport carries data of ns-3's applications, over both families. */
+/** Tests that every transport carries data of ns-3's applications, over both families. */
 class TransportsTest : public PairTestCase
 {
   public:
@@ -162,7 +162,8 @@ class Diary
         }));
     }
 
-    /** Keeps the socket that a listener accepts, as "server". */
+    /** Stores the socket that a listener accepts in `server`, and records its events as "server".
+     */
     void Accept(Ptr<Socket> listener)
     {
         listener->SetAcceptCallback(
@@ -193,7 +194,7 @@ class Diary
     std::string m_text;
 };
 
-/** Handshake, data, half close, close, in every transport that connects. */
+/** Tests handshake, data, half close and close over TCP, MPTCP and DCCP. */
 class LifeTest : public PairTestCase
 {
   public:
@@ -205,7 +206,8 @@ class LifeTest : public PairTestCase
     void Live(const char* factory, bool ipv6)
     {
         const std::string name = Name(factory, ipv6);
-        const bool halves = factory == TCP || factory == MPTCP; // SCTP and DCCP close both ways
+        // SCTP and DCCP close both directions together.
+        const bool halves = factory == TCP || factory == MPTCP;
         MakePair();
         Diary diary;
         auto listener = MakeSocket(1, factory);
@@ -281,8 +283,8 @@ class LifeTest : public PairTestCase
     }
 };
 
-/** SCTP delivers messages that exceed its buffer in parts, and the application receives them whole.
- */
+/** Tests that SCTP messages that exceed the socket's buffer, which SCTP delivers in parts, reach
+ * the application as complete messages. */
 class LongMessagesTest : public PairTestCase
 {
   public:
@@ -315,7 +317,8 @@ class LongMessagesTest : public PairTestCase
     }
 };
 
-/** CCID 2 halves its window at a loss (RFC 4341), CCID 3 changes its rate slowly (RFC 4342). */
+/** Tests DCCP under loss: CCID 2 halves its window at a loss (RFC 4341), CCID 3 changes its rate
+ * slowly (RFC 4342). */
 class CcidTest : public PairTestCase
 {
   public:
@@ -324,7 +327,7 @@ class CcidTest : public PairTestCase
     }
 
   private:
-    /** @return Mbit/s in each of 20 intervals of 100 ms */
+    /** @return the rate in Mbit/s in each of 20 intervals of 100 ms */
     std::vector<double> RatesOf(uint32_t ccid)
     {
         Config::SetDefault("ns3::KernelDccpSocket::Ccid", UintegerValue(ccid));
@@ -361,7 +364,7 @@ class CcidTest : public PairTestCase
                static_cast<double>(values.size());
     }
 
-    /** @return the mean change between consecutive values */
+    /** @return the mean absolute change between consecutive values */
     static double StepOf(const std::vector<double>& values)
     {
         double sum = 0;
@@ -388,8 +391,8 @@ class CcidTest : public PairTestCase
     }
 };
 
-/** The end that closes a connection first is notified of its end, and then its socket is released.
- */
+/** Tests that the end that closes a connection first is notified when the connection ends, and that
+ * its socket is then released. */
 class ClosedTest : public PairTestCase
 {
   public:
@@ -473,7 +476,7 @@ class ClosedTest : public PairTestCase
         }
     }
 
-    std::map<std::string, uint32_t> m_counts; //!< number of notifications by socket and event
+    std::map<std::string, uint32_t> m_counts; //!< close notifications by end; errors as "broken"
 };
 
 class KernelTransferTestSuite : public TestSuite

@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::RemoteHub, whose clients are sockets of this process.
+ * Tests of ns3::RemoteHub; the clients are UDP sockets of the test process.
  */
 
 using namespace ns3;
@@ -40,27 +40,27 @@ using viaduct::wire::IpAddress;
 using viaduct::wire::VxlanHeader;
 using Frame = std::vector<std::byte>;
 
-/** The host of a client. */
+/** A client of the hub: a UDP socket that sends and receives VXLAN datagrams. */
 class RemoteClient
 {
   public:
     /**
-     * @param address the host's address
+     * @param address the client's IP address
      */
     explicit RemoteClient(const std::string& address)
         : m_socket({.address = address, .max_datagram = 2000})
     {
     }
 
-    /** @return the host's UDP port */
+    /** @return the client's UDP port */
     uint16_t GetPort() const
     {
         return m_socket.port();
     }
 
-    /**
-     * @param hub the receiver
-     * @param vni the VXLAN identifier of the node
+    /** Sends a frame to a hub.
+     * @param hub the hub
+     * @param vni the VXLAN identifier of the client's node
      * @param frame the frame
      */
     void Send(viaduct::tunnel::ClientHub& hub, uint32_t vni, const Frame& frame)
@@ -72,7 +72,7 @@ class RemoteClient
         m_socket.Flush([](uint32_t, size_t) {});
     }
 
-    /** @return the descriptions of the frames that have arrived */
+    /** @return the descriptions of the frames that the client has received */
     std::vector<std::string> Receive()
     {
         std::vector<std::string> all;
@@ -90,10 +90,11 @@ class RemoteClient
     }
 
   private:
-    Underlay m_socket; //!< the host's socket
+    Underlay m_socket; //!< the client's socket
 };
 
-/** Two clients on one link, and a third node that is simulated. */
+/** Tests frames between a client, whose node is on a link, and a simulated node at the link's other
+ * end; frames of a host that is not the node's client are dropped. */
 class RemoteHubTestCase : public TestCase
 {
   public:
@@ -138,7 +139,7 @@ class RemoteHubTestCase : public TestCase
             packet::Payload{"01234567"});
         options[14] = std::byte{0x46};
         Frame broken = ping;
-        broken[16] = std::byte{0xff}; // a length beyond the frame's end
+        broken[16] = std::byte{0xff}; // an IP length beyond the frame's end
         Simulator::Schedule(MilliSeconds(1), [&] {
             client.Send(hub, 1, arp);
             client.Send(hub, 1, ping);
@@ -153,7 +154,8 @@ class RemoteHubTestCase : public TestCase
                                                  .target_mac = "02:00:00:00:00:02",
                                                  .target_ip = "10.1.1.2"});
         Simulator::Schedule(MilliSeconds(100), [&] { client.Send(hub, 1, answer); });
-        // The test runs until all frames have been handled, which takes a busy machine a while.
+        // The test runs until the hub has handled all frames; the time depends on the machine's
+        // load.
         const std::function<void()> look = [&] {
             const auto seen = hub.CountersOf(index);
             if (seen.rx_frames >= 5 && seen.rx_dropped_spoofed >= 1 && seen.tx_frames >= 3)
@@ -187,7 +189,7 @@ class RemoteHubTestCase : public TestCase
     }
 };
 
-/** A client that has the programs of a node. */
+/** Tests a client that runs the programs of a node (RemoteHub::AddPrograms()). */
 class ProgramsTestCase : public TestCase
 {
   public:
@@ -225,7 +227,7 @@ class ProgramsTestCase : public TestCase
         Frame options = ping;
         options[14] = std::byte{0x46};
         Simulator::Schedule(MilliSeconds(1), [&] {
-            client.Send(hub, 1, ask("10.1.1.1")); // the client's own address: not answered
+            client.Send(hub, 1, ask("10.1.1.1")); // the client's address: not answered
             client.Send(hub, 1, ask("192.0.2.7"));
             client.Send(hub, 1, options);
             client.Send(hub, 1, ping);
@@ -260,7 +262,7 @@ class ProgramsTestCase : public TestCase
     }
 };
 
-/** All tests. */
+/** The test suite of ns3::RemoteHub. */
 class RemoteHubTestSuite : public TestSuite
 {
   public:
@@ -271,6 +273,6 @@ class RemoteHubTestSuite : public TestSuite
     }
 };
 
-RemoteHubTestSuite g_remoteHubTestSuite; //!< all tests
+RemoteHubTestSuite g_remoteHubTestSuite; //!< registers the suite
 
 } // namespace

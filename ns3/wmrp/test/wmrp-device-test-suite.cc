@@ -36,7 +36,8 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Ports whose simulated devices are replaced by those of a lab, as LabHelper does. */
+/** Tests an RBridge whose ports' simulated devices are replaced by devices of a lab, as LabHelper
+ * does. */
 class ReplacedPortsTestCase : public TestCase
 {
   public:
@@ -67,7 +68,8 @@ class ReplacedPortsTestCase : public TestCase
         TestDevice b(node, "02:00:00:00:00:02");
         ReplaceDevice(node, simulated[0], a.device);
         ReplaceDevice(node, simulated[1], b.device);
-        // IGMP has an IPv4 option (RFC 3376 section 4); a broadcast whose IPv4 header is cut.
+        // Two frames: an IGMP packet, which has an IPv4 option (RFC 3376 section 4), and a
+        // broadcast whose IPv4 header is truncated.
         const Frame igmp = FromHex("01005e000016 020000000009 0800 4600 0020 0000 0000 0102 0000 "
                                    "0a000001 e0000016 94040000 2200 0000 0000 0000");
         const Frame cut = FromHex("ffffffffffff 020000000009 0800 4500 00");
@@ -88,7 +90,7 @@ class ReplacedPortsTestCase : public TestCase
     }
 };
 
-/** A data plane that a simulator takes over from a failed simulator. */
+/** Tests a data plane that a simulator takes over from a failed simulator. */
 class HeldTablesTestCase : public TestCase
 {
   public:
@@ -111,7 +113,7 @@ class HeldTablesTestCase : public TestCase
                                                          viaduct::forward::rbridge_tables::kWords,
                                                          viaduct::forward::Writers::kAll);
         viaduct::fib::EventMemory events;
-        // The tables of the failed simulator.
+        // The tables that the failed simulator has left in the shared memory.
         auto before = std::make_unique<viaduct::rbridge::Tables>();
         before->Clear();
         before->nickname = 4711;
@@ -137,7 +139,8 @@ class HeldTablesTestCase : public TestCase
             m_released = true;
             Simulator::Stop();
         };
-        // Release() runs in the first event after the change.
+        // Polls every 50 us, so that Release() runs soon after the port begins to serve terminals,
+        // before the RBridge publishes the change.
         std::function<void()> watch = [&] {
             if (rbridge->IsServing(port.device))
             {
@@ -154,12 +157,12 @@ class HeldTablesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_released, true, "the port serves terminals in the end");
     }
 
-    bool m_released{false}; //!< release() was reached
+    bool m_released{false}; //!< whether the function release() has run
 };
 
 #ifdef VIADUCT_WITH_WIFI
 
-/** RBridges in a line that hear their neighbours by ad hoc Wi-Fi. */
+/** Tests a line of RBridges in which each hears only its neighbours, by ad hoc Wi-Fi. */
 class WifiTestCase : public TestCase
 {
   public:
@@ -201,7 +204,7 @@ class WifiTestCase : public TestCase
 
 #endif
 
-/** The tests. */
+/** The suite of the tests in this file. */
 class WmrpDeviceTestSuite : public TestSuite
 {
   public:

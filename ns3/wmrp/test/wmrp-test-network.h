@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * RBridges and terminals in a simulation, for the tests of WMRP.
+ * A simulated network of RBridges and terminals, for the tests of WMRP.
  */
 
 namespace ns3::viaducttest
@@ -32,28 +32,29 @@ namespace ns3::viaducttest
 
 constexpr uint16_t TERMINAL_PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
 
-/** A node without knowledge of RBridges. */
+/** A terminal: a node that sends and receives ordinary Ethernet frames. */
 struct Terminal
 {
-    /** A frame that reached the node, with any destination address. */
+    /** A frame that has arrived at the node, with any destination address. */
     struct Arrival
     {
         uint32_t size;       //!< the payload's size, bytes
-        uint16_t protocol;   //!< EtherType
-        Mac48Address source; //!< the sender
+        uint16_t protocol;   //!< the frame's EtherType
+        Mac48Address source; //!< the sender's MAC address
     };
 
-    std::vector<Ptr<NetDevice>> devices; //!< one for each place of the node, same address
-    std::vector<Arrival> arrivals;       //!< in order
+    /** The node's devices, one for each place to which it moves, all with the same address. */
+    std::vector<Ptr<NetDevice>> devices;
+    std::vector<Arrival> arrivals; //!< frames that have arrived, in the order of arrival
 
-    /** @return the node's address */
+    /** @return the node's MAC address */
     Mac48Address Address() const
     {
         return Mac48Address::ConvertFrom(devices.front()->GetAddress());
     }
 };
 
-/** RBridges, links and terminals. Links have a delay of 1 ms. */
+/** A network of RBridges, links and terminals. The links' default delay is 1 ms. */
 class WmrpNetwork
 {
   public:
@@ -69,8 +70,8 @@ class WmrpNetwork
         Simulator::Destroy();
     }
 
-    /** Links RBridges: two by a pair, more by an Ethernet.
-     * @param rbridges their numbers
+    /** Links RBridges: two RBridges by a pair, more RBridges by a shared Ethernet.
+     * @param rbridges the numbers of the RBridges
      * @param spec the link's SPEC
      * @return the link
      */
@@ -85,7 +86,8 @@ class WmrpNetwork
         return MakeLink(nodes, spec);
     }
 
-    /** @param ring whether the last is linked to the first
+    /** Links all RBridges in a line or ring.
+     * @param ring whether the last RBridge is also linked to the first
      * @return the links
      */
     std::vector<Ptr<PathChannel>> Line(bool ring = false)
@@ -119,7 +121,7 @@ class WmrpNetwork
         return *m_terminals.back();
     }
 
-    /** Adds an Ethernet with RBridges and terminals on it.
+    /** Adds a shared Ethernet to which RBridges and new terminals are attached.
      * @param rbridges the RBridges' numbers
      * @param terminals the number of terminals
      * @return the terminals
@@ -143,10 +145,10 @@ class WmrpNetwork
         return added;
     }
 
-    /** Makes a node an RBridge with its present devices; Start() makes the other nodes RBridges
-     * with the default attributes.
+    /** Installs an RBridge on a node, with the node's present devices as ports. Start() installs
+     * RBridges with the helper's attributes on the remaining nodes.
      * @param i the node's number
-     * @param attributes the attributes of that RBridge
+     * @param attributes attributes of this RBridge, in addition to the helper's
      */
     void Install(uint32_t i, const std::vector<std::pair<std::string, uint64_t>>& attributes = {})
     {
@@ -158,19 +160,20 @@ class WmrpNetwork
         helper.Install(m_nodes.Get(i))->AssignStreams(100 + i);
     }
 
-    /** @return the nodes that are RBridges, or will be */
+    /** @return the nodes of the RBridges, including nodes on which no RBridge is installed yet */
     const NodeContainer& GetNodes() const
     {
         return m_nodes;
     }
 
-    /** @return the helper that makes RBridges */
+    /** @return the helper that installs RBridges */
     RBridgeHelper& Helper()
     {
         return m_helper;
     }
 
-    /** Installs the RBridges that are not installed yet, and runs until the network is ready. */
+    /** Installs the RBridges that are not installed yet, and runs for 6 s, so that the routes
+     * converge. */
     void Start()
     {
         for (uint32_t i = 0; i < m_nodes.GetN(); i++)
@@ -183,7 +186,8 @@ class WmrpNetwork
         Run(6);
     }
 
-    /** @param seconds the duration */
+    /** Runs the simulation.
+     * @param seconds the duration, s */
     void Run(double seconds)
     {
         Simulator::Stop(Seconds(seconds));
@@ -191,15 +195,15 @@ class WmrpNetwork
     }
 
     /**
-     * @param i a number
-     * @return the RBridge with this number
+     * @param i an RBridge's number
+     * @return the RBridge
      */
     Ptr<RBridge> Get(uint32_t i) const
     {
         return m_nodes.Get(i)->GetObject<RBridge>();
     }
 
-    /** @return the number of pairs of RBridges that reach each other, each direction counted */
+    /** @return the number of ordered pairs of RBridges of which the first reaches the second */
     uint32_t CountReachable() const
     {
         uint32_t pairs = 0;
@@ -210,9 +214,9 @@ class WmrpNetwork
         return pairs;
     }
 
-    /** Sends a frame.
+    /** Sends a frame from a terminal.
      * @param from the sender
-     * @param to the receiver
+     * @param to the receiver's MAC address
      * @param size the payload's size, bytes
      * @param place the index of the sender's device
      */
@@ -221,9 +225,10 @@ class WmrpNetwork
         from.devices[place]->Send(Create<Packet>(size), to, TERMINAL_PROTOCOL);
     }
 
-    /** Sends a broadcast of one terminal, and counts its arrivals at the other terminals.
+    /** Sends a broadcast frame from a terminal, and counts the arrivals at all terminals.
      * @param from the sender
-     * @return the number of other terminals that got it, and the number of further frames
+     * @return the number of other terminals at which the frame has arrived, and the number of
+     * superfluous frames: duplicates, and frames at the sender
      */
     std::pair<uint32_t, uint32_t> Broadcast(const Terminal& from)
     {
@@ -242,7 +247,7 @@ class WmrpNetwork
         return {once, besides};
     }
 
-    /** Forgets the frames that have arrived at terminals. */
+    /** Clears the records of frames that have arrived at terminals. */
     void Clear()
     {
         for (const auto& terminal : m_terminals)
@@ -284,10 +289,10 @@ class WmrpNetwork
         });
     }
 
-    NodeContainer m_nodes;                              //!< the RBridges
-    RBridgeHelper m_helper;                             //!< makes RBridges
+    NodeContainer m_nodes;                              //!< the nodes of the RBridges
+    RBridgeHelper m_helper;                             //!< installs RBridges
     std::vector<std::unique_ptr<Terminal>> m_terminals; //!< all terminals
-    uint32_t m_links{0};                                //!< the number of links
+    uint32_t m_links{0};                                //!< number of links created
 };
 
 } // namespace ns3::viaducttest

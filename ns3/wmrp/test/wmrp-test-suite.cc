@@ -24,11 +24,12 @@ using viaducttest::WmrpNetwork;
 namespace
 {
 
-/** A test whose steps are a function. */
+/** A test case that executes one of the member functions below. */
 class WmrpTestCase : public TestCase
 {
   public:
-    /** @param test a test; @param name the property that it tests */
+    /** @param name the property that is tested
+     * @param test the member function that tests it */
     WmrpTestCase(const std::string& name, void (WmrpTestCase::*test)())
         : TestCase(name), m_test(test)
     {
@@ -57,7 +58,8 @@ class WmrpTestCase : public TestCase
         (this->*m_test)();
     }
 
-    /** Checks that a broadcast reaches this number of other terminals once. */
+    /** Checks that a broadcast from a terminal arrives at `others` other terminals, exactly once at
+     * each. */
     void ExpectBroadcast(WmrpNetwork& network,
                          const Terminal& from,
                          uint32_t others,
@@ -68,7 +70,7 @@ class WmrpTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(besides, 0, when << ": superfluous frames");
     }
 
-    void (WmrpTestCase::*m_test)(); //!< the steps
+    void (WmrpTestCase::*m_test)(); //!< the function that DoRun() calls
 };
 
 void
@@ -129,7 +131,7 @@ WmrpTestCase::Unicast()
     Terminal& b = network.AddTerminal({1});
     Terminal& c = network.AddTerminal({2});
     network.Start();
-    // An unknown receiver is reached by flooding; a receiver that has sent a frame is known.
+    // A frame to an unknown terminal is flooded; a terminal is known after it has sent a frame.
     network.Send(a, c.Address(), 200);
     network.Run(0.1);
     NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "flooded while unknown");
@@ -223,7 +225,8 @@ WmrpTestCase::SameNickname()
     network.Install(1, {{"Nickname", 77}, {"NicknamePriority", 10}});
     network.Install(3, {{"Nickname", 77}});
     network.Start();
-    // Equal priorities: the higher identifier keeps it.
+    // RBridges 0 and 3 have equal priorities; RBridge 3, which has the higher identifier, keeps the
+    // nickname.
     NS_TEST_EXPECT_MSG_EQ(network.Get(3)->GetNickname(), 77, "kept");
     NS_TEST_EXPECT_MSG_NE(network.Get(0)->GetNickname(), 77, "taken away");
     NS_TEST_EXPECT_MSG_NE(network.Get(1)->GetNickname(), 77, "taken away");
@@ -323,7 +326,8 @@ void
 WmrpTestCase::SharedLink()
 {
     WmrpNetwork network(4);
-    // Three RBridges on one Ethernet with two terminals, and on a second Ethernet behind it.
+    // Three RBridges are on one Ethernet with two terminals, and on a second Ethernet without
+    // terminals.
     const auto lan = network.AddLan({0, 1, 2}, 2);
     network.Link({0, 1, 2});
     network.Link({2, 3});
@@ -337,13 +341,15 @@ WmrpTestCase::SharedLink()
     }
     NS_TEST_EXPECT_MSG_EQ(serving, 1, "one of them is the appointed forwarder");
     ExpectBroadcast(network, far, 2, "to the Ethernet");
-    // A broadcast reaches the other terminal of the Ethernet there, from the sender.
+    // The second terminal on the Ethernet receives a broadcast of the first directly from the
+    // sender.
     ExpectBroadcast(network, *lan[0], 2, "from the Ethernet");
     network.Clear();
     network.Send(*lan[1], lan[0]->Address(), 100);
     network.Run(0.1);
     NS_TEST_EXPECT_MSG_EQ(far.arrivals.size(), 0, "what stays on the Ethernet");
-    // The RBridge that serves is gone: another takes over.
+    // The RBridge that serves the Ethernet's terminals is stopped, so that another RBridge begins
+    // to serve them.
     for (uint32_t i = 0; i < 3; i++)
     {
         Ptr<Node> node = network.Get(i)->GetObject<Node>();
@@ -411,11 +417,11 @@ WmrpTestCase::LongestFrame()
     NS_TEST_EXPECT_MSG_EQ(b.arrivals[0].size, 1500, "unchanged");
 }
 
-/** A data plane that only remembers the last tables that it gets. */
+/** A data plane that only copies the tables that are published to it. */
 class RememberingPlane : public RBridgePlane
 {
   public:
-    /** @param tables the copy of the last tables */
+    /** @param tables the tables to which published tables are copied */
     explicit RememberingPlane(viaduct::rbridge::Tables& tables) : m_tables(tables)
     {
     }
@@ -426,7 +432,7 @@ class RememberingPlane : public RBridgePlane
     }
 
   private:
-    viaduct::rbridge::Tables& m_tables; //!< the last tables
+    viaduct::rbridge::Tables& m_tables; //!< copy of the tables published last
 };
 
 void
@@ -435,7 +441,7 @@ WmrpTestCase::ToldByAPlane()
     using viaduct::rbridge::MakeKey;
     using viaduct::wire::MacAddress;
     constexpr uint16_t LINK = 0;
-    constexpr uint16_t SERVING = 1; // the port of the terminal's link
+    constexpr uint16_t SERVING = 1; // index of the port on the terminal's link
     WmrpNetwork network(2);
     network.Line();
     network.AddTerminal({0});
@@ -449,7 +455,7 @@ WmrpTestCase::ToldByAPlane()
     const Mac48Address address("02:00:00:00:09:01");
     const uint32_t known = tables->terminals.size();
 
-    // Invalid reports that another process may write.
+    // Invalid reports, which must be ignored: another process may write anything into the ring.
     first->Learn(MakeKey(mac, 1), 0, LINK);
     first->Learn(MakeKey(mac, 1), 0, 2);
     first->Learn(MakeKey(mac, 1), 0, viaduct::rbridge::kNone);
@@ -476,8 +482,8 @@ WmrpTestCase::ToldByAPlane()
                           first->GetNickname(),
                           "and so has the other RBridge");
 
-    // The terminal moves. The other RBridge has seen it; its frame reports this before its link
-    // state.
+    // The terminal has moved to the second RBridge: the data plane reports a frame of the terminal
+    // from there before the second RBridge's link state arrives.
     first->Learn(MakeKey(mac, 1), second, viaduct::rbridge::kNone);
     network.Run(2);
     NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), second, "moved");
@@ -519,7 +525,7 @@ WmrpTestCase::Csma()
     Simulator::Destroy();
 }
 
-/** The tests. */
+/** The suite of the tests in this file. */
 class WmrpTestSuite : public TestSuite
 {
   public:

@@ -24,8 +24,8 @@ in the tables "Diagnostic" help to find a cause and may change with any release.
 name of the key or are in seconds.
 )";
 
-// The promised keys, as far as a document has them. A key that ends with a dot or bracket stands
-// for all keys below it.
+// The keys of results that docs/promises.md promises; a document may have only some of them. A key
+// stands for itself, unless it ends with a dot, and for all keys below it.
 constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "scenario.hash",
                                                         "scenario.seed",
@@ -86,7 +86,8 @@ constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "failures"};
 
 bool IsPromised(std::string_view path) {
-  constexpr std::string_view kEngine = "engine.";  // prefix of a run's keys that are also a path's
+  // The prefix of the keys of a run that are also keys of a path.
+  constexpr std::string_view kEngine = "engine.";
   if (path.starts_with(kEngine)) path.remove_prefix(kEngine.size());
   return path == "status" || std::ranges::any_of(kPromised, [&](std::string_view key) {
            if (!path.starts_with(key)) return false;

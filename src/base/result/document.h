@@ -18,7 +18,7 @@ std::string Chapter(const std::string& title, const std::string& text) {
   return Chapter(title, text, rows);
 }
 
-// Returns all chapters except those on the subcommands' lists (cli/listings.h).
+// Returns all chapters except those about the JSON lists of the subcommands (cli/listings.h).
 
 std::string DocumentResults();
 

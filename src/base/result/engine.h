@@ -13,11 +13,12 @@
 
 namespace viaduct::result {
 
-// The statistics of one direction of a pair of interfaces, for one class of packets.
+// The statistics of a pipeline: one direction of a pair of interfaces, for one class of packets.
 struct PipelineResult {
   std::string pair, class_name, direction, spec;
-  uint64_t arrived = 0, arrived_bytes = 0, delivered_bytes = 0;  // packets, bytes
-  std::map<std::string, uint64_t> fates;                         // packets, by path::Fate
+  uint64_t arrived = 0, arrived_bytes = 0, delivered_bytes = 0;  // arrived: packets; *_bytes: bytes
+  // The number of packets that met each path::Fate; key: the fate's name.
+  std::map<std::string, uint64_t> fates;
   uint64_t duplicated = 0, corrupted = 0, flipped_bits = 0, marked = 0, reordered = 0;
   uint64_t waiting = 0, waiting_bytes = 0;
 
@@ -49,7 +50,7 @@ struct MemoryResult {
   static fields::KeysOf<MemoryResult> Keys();
 };
 
-// The draining of a shell's path after the program's end.
+// The draining of a shell's path after the end of the shell's program.
 struct DrainResult {
   double seconds = 0;
   uint64_t packets = 0, connections = 0;

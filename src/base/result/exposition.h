@@ -14,18 +14,18 @@ namespace viaduct::result {
 
 using MetricLabels = std::vector<std::pair<const char*, std::string>>;
 
-// Writes one metric family after another; omits a family without a sample.
+// Writes one metric family after another; omits a family without samples.
 class Exposition {
  public:
-  // `type`: counter (its name ends in _total), gauge or summary. Units are base units: seconds,
-  // bytes.
+  // Begins a metric family. `type`: "counter" (the name must end in _total), "gauge" or "summary".
+  // Values must be in base units: seconds, bytes.
   void Family(const std::string& name, const char* type, const char* help);
   template <class Value>
   void Sample(const MetricLabels& labels, const Value& value, const char* suffix = "") {
     AddSample(labels, fmt::format("{}", value), suffix);
   }
-  // Adds the samples of a summary of seconds, from nanoseconds. Leaves out a quantile that was not
-  // measured, and all quantiles if nothing was measured.
+  // Adds the samples of a summary in seconds, converted from the nanoseconds of `timing`. Omits a
+  // quantile that was not measured, and all quantiles if nothing was measured.
   void Lateness(const MetricLabels& labels, const Timing& timing);
   const std::string& text() const { return text_; }
 

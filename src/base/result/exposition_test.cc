@@ -27,7 +27,7 @@ TEST(ExpositionTest, ASummaryOfSeconds) {
   Exposition out;
   Timing timing;
   out.Family("late_seconds", "summary", "Help.");
-  out.Lateness({{"a", "b"}}, timing);  // no events: no quantile is known
+  out.Lateness({{"a", "b"}}, timing);  // a timing without events has no quantiles
   timing.events = 4;
   timing.p50_ns = timing.p99_ns = 1000;
   timing.max_ns = 2'000'000'000;

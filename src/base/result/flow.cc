@@ -114,7 +114,7 @@ void FlowResult::Count(uint64_t packets_sent, uint64_t packets_received) {
   sent = packets_sent;
   received = packets_received;
   const auto arrived = static_cast<double>(std::min(packets_sent, packets_received));
-  // No packet was sent: no loss rate.
+  // A flow that sent no packet has no loss rate.
   if (packets_sent > 0) loss = 1.0 - arrived / static_cast<double>(packets_sent);
 }
 

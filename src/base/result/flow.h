@@ -1,4 +1,4 @@
-// The result of a flow, which was carried either by real programs or by the simulator.
+// The result of a flow, which real programs or the simulator carried.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Times {
   static fields::KeysOf<Times> Keys();
 };
 
-// Measurements over time in bounded memory: if there would be more than kMost of them, neighbours
-// are merged into their mean.
+// Measurements over time in bounded memory: if there would be more than kMost measurements,
+// neighbouring measurements are merged into their mean.
 class Samples {
  public:
   static constexpr size_t kMost = 36000;
@@ -32,7 +32,8 @@ class Samples {
   void Add(double seconds, double value);
   // Returns the number of measurements that are merged into one.
   uint64_t merged() const { return merged_; }
-  // Returns all measurements; the last one may be the mean of fewer.
+  // Returns all measurements (seconds, value); the last one may be the mean of fewer measurements
+  // than the others.
   std::vector<std::pair<double, double>> List() const;
 
  private:
@@ -40,53 +41,61 @@ class Samples {
 
   std::vector<std::pair<double, double>> list_;
   uint64_t merged_ = 1;
-  uint64_t pending_ = 0;  // measurements in `sum_`
+  uint64_t pending_ = 0;  // number of measurements that are added up in `sum_`
   std::pair<double, double> sum_;
 };
 
-// A key of FlowResult::lost_at.
+// A key of FlowResult::lost_at: packets of all programs, dropped at the sender's interfaces.
 inline constexpr const char* kSendersInterfaces = "sender's interfaces";
 
-// The result of one flow. Optional members are absent if this kind of flow has no such value.
+// The result of one flow. An optional member is absent if flows of this kind have no such value.
 struct FlowResult {
   std::string name, kind, from, to;
-  std::string group;                       // the group that receives its packets; "" if none
-  std::string error;                       // the reason, if there is no result; the rest is empty
-  std::optional<uint64_t> sent, received;  // packets; sent: offered, refused ones included
-  std::optional<double> loss;              // 0..1
-  std::optional<uint64_t> not_offered;     // packets of the configured rate beyond `sent`; not 0
-  // Packets lost outside the links, as far as known, by place.
+  // The multicast group to which the flow sends; "" if none.
+  std::string group;
+  // The reason that the flow has no result (the members after this one are then empty); else "".
+  std::string error;
+  // The numbers of packets sent and received; `sent` counts all offered packets, also refused ones.
+  std::optional<uint64_t> sent, received;
+  std::optional<double> loss;  // share of the packets sent, 0..1
+  // The number of packets that the configured rate demands beyond `sent`; never 0.
+  std::optional<uint64_t> not_offered;
+  // The numbers of packets that were lost outside the links, as far as known, by the place of loss.
   std::map<std::string, uint64_t> lost_at;
-  // Packets, or answers to pings, that arrived again after they had been received; not 0.
+  // Packets, or answers to pings, that arrived more than once: the number of repetitions; never 0.
   std::optional<uint64_t> duplicates;
-  std::optional<bool> cut;              // true: packets still arrived when the wait ended
-  std::optional<double> rate;           // bit/s of payload, as received
-  std::optional<double> packet_rate;    // packets/s received, UDP
-  std::optional<Times> rtt;             // ping
-  std::optional<Times> delay;           // UDP, one way
-  std::optional<uint64_t> retransmits;  // TCP
-  // Samples over time: seconds since the flow started; bit/s in the interval that ends then (UDP,
-  // TCP), or ms (ping).
+  // True if packets of the flow still arrived when the receiver stopped waiting.
+  std::optional<bool> cut;
+  std::optional<double> rate;           // bit/s of received payload
+  std::optional<double> packet_rate;    // received packets/s; UDP only
+  std::optional<Times> rtt;             // round-trip times; ping only
+  std::optional<Times> delay;           // one-way delays; UDP only
+  std::optional<uint64_t> retransmits;  // retransmitted segments; TCP only
+  // Samples over time: the seconds since the flow's start, and a value. UDP, TCP: the rate in bit/s
+  // of the interval that ends at that time; ping: the round-trip time in ms.
   std::vector<std::pair<double, double>> samples;
-  std::optional<uint64_t> samples_merged;  // measurements merged into one sample, if above 1
-  std::optional<double> start, end;        // s since convergence
-  std::vector<Gap> gaps;                   // UDP, ping
-  std::optional<uint64_t> gaps_omitted;    // packets of gaps that are not listed, if any
+  // The number of measurements merged into one sample, if above 1.
+  std::optional<uint64_t> samples_merged;
+  std::optional<double> start, end;  // s since convergence
+  std::vector<Gap> gaps;             // gaps of lost packets; UDP and ping only
+  // The number of lost packets in the gaps that are not listed in `gaps`, if any.
+  std::optional<uint64_t> gaps_omitted;
 
-  // Sets sent, received and loss; duplicates do not count as received packets.
+  // Sets `sent`, `received` and `loss`. If duplicates make `packets_received` larger than
+  // `packets_sent`, the loss is 0.
   void Count(uint64_t packets_sent, uint64_t packets_received);
-  // Counts packets that arrived again; does nothing for 0.
+  // Adds a number of packets to `duplicates`; does nothing for 0.
   void Repeat(uint64_t packets);
-  // Counts packets that were lost at a place; does nothing for 0.
+  // Adds a number of packets that were lost at a place to `lost_at`; does nothing for 0.
   void Lose(const std::string& place, uint64_t packets);
   void SetSamples(const Samples& measured);
-  // Must be called after Count().
+  // Sets `gaps` and `gaps_omitted`. Must be called after Count(), which sets `sent`.
   void SetGaps(const GapFinder& finder);
 
   static fields::KeysOf<FlowResult> Keys();
 };
 
-// Returns how the flow failed the expectations of the scenario; "" if it did not.
+// Returns the reason for which the flow failed; "" if it did not fail.
 std::string FailureOf(const FlowResult& flow);
 
 }  // namespace viaduct::result

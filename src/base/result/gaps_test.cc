@@ -26,7 +26,7 @@ TEST(GapFinderTest, LatePacketsCloseAndDivide) {
   finder.Arrived(6, 0.6);
   finder.Arrived(3, 0.3);
   EXPECT_EQ(finder.Find(7), (Gaps{{0, 0.3, 1, 2}, {0.3, 0.6, 4, 2}}));
-  finder.Arrived(3, 0.3);  // a duplicate
+  finder.Arrived(3, 0.3);  // a duplicate of packet 3
   finder.Arrived(0, 0);
   for (const int late : {1, 2, 5}) finder.Arrived(late, late / 10.0);
   EXPECT_EQ(finder.Find(7), (Gaps{{0.3, 0.5, 4, 1}}));
@@ -50,7 +50,7 @@ TEST(GapFinderTest, TheLongOnesStay) {
   const uint64_t listed =
       std::accumulate(found.begin(), found.end(), uint64_t{0},
                       [](uint64_t sum, const Gap& gap) { return sum + gap.lost; });
-  EXPECT_EQ(listed + finder.omitted(), lost + 1);  // number 0 never arrived
+  EXPECT_EQ(listed + finder.omitted(), lost + 1);  // + 1: packet 0, which never arrived
 }
 
 TEST(GapFinderTest, ManyOfOneLengthStayBounded) {

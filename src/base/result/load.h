@@ -1,4 +1,4 @@
-// The output of viaduct-load: the measurements of one UDP flow by its two ends, or of a ping.
+// The output of viaduct-load: what the sender, the receiver or a ping measured.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace viaduct::result {
 struct LoadTimes {
   double min = 0, mean = 0, p50 = 0, p99 = 0, max = 0;  // us
 
-  // Computes the times from a histogram of nanoseconds; returns nothing for an empty one.
+  // Computes the times from a histogram of nanoseconds; returns nothing for an empty histogram.
   static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
 
   static fields::KeysOf<LoadTimes> Keys();
@@ -29,7 +29,7 @@ struct LoadSent {
   int size = 0;
   double started = 0;                          // s, CLOCK_MONOTONIC
   uint64_t offered = 0, sent = 0, errors = 0;  // packets: offered = sent + errors
-  std::map<std::string, uint64_t> refused;     // the errors by their name
+  std::map<std::string, uint64_t> refused;     // number of errors by the name of the errno value
   uint64_t interface_drops = 0;
   double seconds = 0;
   std::optional<double> target_pps;
@@ -44,16 +44,17 @@ struct LoadPinged {
   std::string role = "ping";
   int size = 0;
   double started = 0;                          // s, CLOCK_MONOTONIC
-  uint64_t offered = 0, sent = 0, errors = 0;  // requests: offered = sent + errors
-  std::map<std::string, uint64_t> refused;     // the errors by their name
+  uint64_t offered = 0, sent = 0, errors = 0;  // echo requests: offered = sent + errors
+  std::map<std::string, uint64_t> refused;     // number of errors by the name of the errno value
   uint64_t received = 0, lost = 0, duplicates = 0, foreign = 0, dropped_here = 0;
   double loss = 0;
   double seconds = 0;
   std::optional<LoadTimes> rtt, late;
   double slip_seconds = 0;
-  std::vector<std::pair<double, double>> samples;  // s since the start, ms
+  // The samples of the round-trip time: s since the start, and ms.
+  std::vector<std::pair<double, double>> samples;
   uint64_t samples_merged = 1;
-  std::vector<Gap> gaps;  // times: s since the start
+  std::vector<Gap> gaps;  // the times of a gap are in s since the start
   uint64_t gaps_omitted = 0;
 
   static fields::KeysOf<LoadPinged> Keys();
@@ -69,7 +70,7 @@ struct LoadSeries {
 struct LoadReceived {
   std::string role = "receive", ended_by;
   bool cut = false;
-  std::optional<double> first;  // s, CLOCK_MONOTONIC
+  std::optional<double> first;  // arrival of the first packet: s, CLOCK_MONOTONIC
   std::optional<uint64_t> sent;
   uint64_t received = 0, lost = 0;
   double loss = 0;
@@ -78,7 +79,7 @@ struct LoadReceived {
   std::optional<LoadTimes> delay;
   uint32_t sample = 1;
   LoadSeries series;
-  std::vector<Gap> gaps;  // times: s, CLOCK_MONOTONIC of the sender
+  std::vector<Gap> gaps;  // the times of a gap are in s of the sender's CLOCK_MONOTONIC
   uint64_t gaps_omitted = 0;
 
   static fields::KeysOf<LoadReceived> Keys();

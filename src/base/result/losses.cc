@@ -9,19 +9,19 @@
 namespace viaduct::result {
 namespace {
 
-// Returns the causes of drops inside the simulator (RingNetDevice, ProgramPort) that mean that it
-// was too slow.
+// Returns the causes of drops inside the simulator (RingNetDevice, ProgramPort) that mean that the
+// simulator was too slow.
 const std::set<std::string>& SlownessDrops() {
   static const std::set<std::string> drops = {"rx_queue_full", "tx_queue_full",
                                               "from_program_reader_full", "to_program_queue_full"};
   return drops;
 }
 
-// The fates in a pipeline that are the product's fault.
+// The fates of packets in a pipeline for which the product itself is responsible.
 constexpr const char* kOwnFates[] = {"no_memory", "disk_behind"};
 
-// The fates that are among the losses already: the product's own, and refusals by the far
-// interface, which that interface counts.
+// The fates that other losses include already: the fates for which the product is responsible, and
+// refusals by the interface that sends the frame, which that interface's counter includes.
 constexpr const char* kCountedElsewhere[] = {"no_memory", "disk_behind", "refused"};
 
 uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
@@ -29,19 +29,20 @@ uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
   return found == pipeline.fates.end() ? 0 : found->second;
 }
 
-// Returns the number of packets that were delivered corrupted; their receiver drops them. The other
-// packets with flipped bits have met another fate.
+// Returns the number of packets that a pipeline delivered corrupted; their receiver drops them. All
+// other corrupted packets have another fate, such as bad_fcs.
 uint64_t DeliveredCorrupted(const PipelineResult& pipeline) {
   const uint64_t dropped = std::min(pipeline.corrupted, Of(pipeline, "bad_fcs"));
   return std::min(pipeline.corrupted - dropped, Of(pipeline, "delivered"));
 }
 
-// Whether a node's loss is of packets that DeliveredCorrupted() has counted.
+// Whether a node lost these packets because of flipped bits: DeliveredCorrupted() has counted them.
 bool IsOfFlippedBits(const Loss& loss) {
   return loss.why.ends_with(": corrupted") || loss.why.ends_with(": bad_checksum");
 }
 
-// Returns the number of packets that the links, as asked, lost, corrupted or still hold.
+// Returns the number of packets that the emulated links lost or corrupted, as their SPECs ask for,
+// or still hold.
 uint64_t LostByLinks(const EngineResult& engine) {
   uint64_t packets = 0;
   for (const PipelineResult& pipeline : engine.pipelines) {
@@ -55,10 +56,10 @@ uint64_t LostByLinks(const EngineResult& engine) {
   return packets;
 }
 
-// A frame of another node on a shared link is no loss.
+// Whether a drop by this cause is a loss: a frame for another node on a shared link is none.
 bool IsLoss(const std::string& drop) { return drop != "rx_not_for_me"; }
 
-// Whether a data plane's cause of drops means that this product was too slow.
+// Whether a data plane's drops by this cause mean that the product was too slow.
 bool IsSlowness(const std::string& cause) {
   return cause == "ring_full" || cause == kUpcallQueueFull;
 }
@@ -71,16 +72,17 @@ bool IsAtSender(const std::string& place) {
   return place == kSendersInterfaces || place.starts_with("refused");
 }
 
-// Whether an earlier flow has the same loss: packets to a group that never left the sender are
-// listed with the group's first flow.
+// Whether an earlier flow has the same loss: packets to a multicast group that never left the
+// sender are listed only with the group's first flow.
 bool IsListed(const RunResult& run, const FlowResult& flow, const std::string& place) {
   return IsAtSender(place) && std::ranges::any_of(run.flows, [&](const FlowResult& other) {
            return &other < &flow && IsSameStream(other, flow);
          });
 }
 
-// Returns `packets` without the drops at the interface by which packets go up to the simulator: it
-// may be one of the sender's interfaces, but the node lists its drops.
+// Returns `packets`, drops at the sender's interfaces, without the drops at the interface through
+// which a data plane passes packets to the simulator: that interface may be one of them, but its
+// drops are listed with the node's data plane.
 uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t packets) {
   const auto plane = run.data_planes.find(flow.from);
   if (plane == run.data_planes.end()) return packets;
@@ -88,8 +90,9 @@ uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t p
   return full == plane->second.drops.end() ? packets : packets - std::min(packets, full->second);
 }
 
-// Returns the number of packets that the flows lost. A packet to a group that was lost once may be
-// missing at all its receivers, so a group counts with the receiver that misses most.
+// Returns the number of packets that the flows lost. A packet to a multicast group that was lost
+// once may be missing at all receivers, so a group counts with the receiver that misses the most
+// packets.
 uint64_t LostOfFlows(const RunResult& run) {
   const auto lost_of = [](const FlowResult& flow) {
     const uint64_t sent = flow.sent.value_or(0);
@@ -116,7 +119,7 @@ class List {
   void AddFrames(const std::string& place, const FrameCounters& frames) {
     Add(place, frames.rx_dropped_ring_full, "arrived faster than they could be read", true);
     Add(place, frames.rx_dropped_truncated, "longer than the maximum frame", true);
-    // A link that is down refuses frames, too.
+    // The product is not responsible: a link that is down refuses frames, too.
     Add(place, frames.tx_dropped_error, "refused by the interface", false);
   }
   std::vector<Loss> Take() { return std::move(losses_); }
@@ -140,7 +143,7 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
       if (IsListed(run, flow, place)) continue;
       const uint64_t packets = place == kSendersInterfaces ? WithoutUpcalls(run, flow, lost) : lost;
       // In mode emulate ns-3 forwards, and a node's programs send through a device that the
-      // simulator reads.
+      // simulator reads: drops at the sender's interfaces mean that the simulator was too slow.
       const bool own = run.scenario.mode == "emulate" && place == kSendersInterfaces;
       list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
     }

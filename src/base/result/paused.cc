@@ -41,7 +41,8 @@ Rows LinkRows(const PausedState& state) {
     for (const PipelineResult& each : link.statistics) {
       uint64_t lost = 0;
       for (const auto& [fate, count] : each.fates) lost += fate == "delivered" ? 0 : count;
-      // The pair of a shared link is LINK.NODE: the packets that this node sends and receives.
+      // The pipelines of a shared link have a pair LINK.NODE for each node: the packets that the
+      // node sends and receives.
       const std::string node = each.pair == link.name ? "" : each.pair.substr(link.name.size() + 1);
       const std::string group = each.class_name.empty() ? "" : each.class_name + " ";
       const std::string direction = (node.empty() ? "" : node + " ") + group + each.direction;
@@ -53,7 +54,7 @@ Rows LinkRows(const PausedState& state) {
   return rows;
 }
 
-// Formats the routes as text: the columns of a table would be aligned to the right.
+// Formats the routes as plain text, not as a table, whose columns would be right-aligned.
 std::string RoutesText(const PausedState& state) {
   std::string text;
   for (const PausedNode& node : state.nodes) {

@@ -41,7 +41,7 @@ struct PausedNetwork {
 
 struct PausedState {
   std::string simulation;
-  double time = 0;  // s
+  double time = 0;  // time of the simulation, s
   std::vector<PausedNode> nodes;
   std::vector<PausedNetwork> links;
   std::map<std::string, std::string> next;
@@ -49,7 +49,7 @@ struct PausedState {
   static fields::KeysOf<PausedState> Keys();
 };
 
-// Formats the state as tables for people.
+// Formats the state of a paused simulation as tables for people.
 std::string FormatPaused(const PausedState& state);
 
 // Returns the chapter of docs/results.md about paused simulations.

@@ -19,7 +19,7 @@ bool Succeeded(const ProgramEnd& end) {
          EndedWith(*end.wait_status, end.expected_status);
 }
 
-// Whether a background program lasted as long as the run, or ended successfully by itself.
+// Whether a background program ran until the end of the run, or exited with its expected status.
 bool HeldOut(const ProgramEnd& end) {
   return end.started &&
          (end.stopped || !end.wait_status || EndedWith(*end.wait_status, end.expected_status));
@@ -32,7 +32,7 @@ std::string Ending(const ProgramEnd& end) {
   return end.wait_status ? DescribeEnding(*end.wait_status) : "is still running";
 }
 
-// The failure of a foreground program, to be printed after its name.
+// Returns the failure of a foreground program as a text that follows the program's name.
 std::string Fault(const ProgramEnd& end) {
   if (end.timed_out && end.timeout) {
     return " ran longer than its timeout of " + FormatDuration(*end.timeout);
@@ -44,7 +44,7 @@ std::string Fault(const ProgramEnd& end) {
 
 std::string ProgramResult::Verdict() const {
   if (ok) return "ok";
-  return background && seconds > 0 ? "ended early" : "FAILED";  // 0: it was not started
+  return background && seconds > 0 ? "ended early" : "FAILED";  // 0: the program was not started
 }
 
 fields::KeysOf<ProgramResult> ProgramResult::Keys() {
@@ -78,7 +78,7 @@ fields::KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
 void ProgramOutcome::SetText(std::string written) {
   text = std::move(written);
   size_t begin = text.size() - std::min(text.size(), kOutputInResults);
-  // The part must not begin in the middle of a UTF-8 character.
+  // The output must not begin in the middle of a UTF-8 character.
   while (begin > 0 && begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
   program.output = text.substr(begin);
 }

@@ -58,15 +58,17 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Returns the time at which the gap's n-th packet was sent, if the packets were sent at even
-// distances. `to`: the end of the gap.
+// Returns the time at which the n-th packet of a gap was sent, if all packets were sent at equal
+// intervals. `to`: the end of the gap.
 double SentAt(const Gap& gap, std::optional<double> to, uint64_t n) {
   if (!to) return gap.from;
   return gap.from +
          (*to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
 }
 
-// `from`, `until`, `end` (of the flow): s since the flow's start.
+// Returns the recovery of a flow from an event at `from`; nothing if the flow lost no packet.
+// `until`: the time of the next event; `end`: the flow's end. All times are in s since the flow's
+// start.
 std::optional<FlowRecovery> RecoveryOf(const FlowResult& flow, double from, double until,
                                        std::optional<double> end) {
   FlowRecovery recovery{flow.name, 0, 0, std::nullopt};

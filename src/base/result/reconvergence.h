@@ -21,13 +21,13 @@ struct RouteChange {
   static fields::KeysOf<RouteChange> Keys();
 };
 
-// The recovery of a flow that lost packets after an event; covers the time until it recovered or
-// the next event.
+// The recovery of a flow that lost packets after an event, until the flow recovered or the next
+// event happened.
 struct FlowRecovery {
   std::string flow;
   uint64_t lost = 0;
-  double last_lost = 0;          // s since the event: sending of the last lost packet
-  std::optional<double> steady;  // s since the event: sending of the first packet that arrived
+  double last_lost = 0;          // when the last lost packet was sent, s since the event
+  std::optional<double> steady;  // when the first packet after the loss was sent, s since the event
 
   static fields::KeysOf<FlowRecovery> Keys();
 };
@@ -36,17 +36,17 @@ struct Reconvergence {
   std::string link, change;
   double at = 0;  // s, since convergence
   std::optional<double>
-      routes;  // s since the event: the last change of a table before the next one
+      routes;  // when the last route before the next event changed, s since this event
   std::vector<FlowRecovery> flows;
 
   static fields::KeysOf<Reconvergence> Keys();
 };
 
-// The number of consecutive packets that must arrive for losses to be over.
+// The number of consecutive packets that must arrive after a loss for the flow to have recovered.
 inline constexpr uint64_t kSteadyPackets = 10;
 
-// Returns the recovery from each change of a link, in the order of time. Flows with omitted gaps
-// are left out.
+// Returns the recovery from each event that changes a link, in the order of time. Omits flows that
+// have omitted gaps.
 std::vector<Reconvergence> FindReconvergence(const RunResult& run);
 
 }  // namespace viaduct::result

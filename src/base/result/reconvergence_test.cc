@@ -7,7 +7,7 @@
 namespace viaduct::result {
 namespace {
 
-// A ping of ten requests a second that starts at 1 s.
+// Returns a run with a ping that sends ten requests a second and starts at 1 s.
 RunResult Made(const std::vector<Gap>& gaps, const std::vector<LinkEvent>& events) {
   RunResult run;
   FlowResult& flow = run.flows.emplace_back();
@@ -28,7 +28,7 @@ TEST(ReconvergenceTest, IsBetweenTheLastLostAndTheFirstSteadyPacket) {
   ASSERT_EQ(found[0].flows.size(), 1);
   const FlowRecovery& flow = found[0].flows[0];
   EXPECT_EQ(flow.flow, "ping");
-  EXPECT_EQ(flow.lost, 31);  // one was sent at the event
+  EXPECT_EQ(flow.lost, 31);  // 32 lost in the gap, less the packet that was sent at the event
   EXPECT_NEAR(flow.last_lost, 3.1, 1e-9);
   EXPECT_NEAR(*flow.steady, 3.2, 1e-9);
 }
@@ -57,13 +57,14 @@ TEST(ReconvergenceTest, EndsWithTheNextEventAndWithTheFlow) {
 }
 
 TEST(ReconvergenceTest, AGapThatIsOpenEndsWithItsFlow) {
-  // No packet arrives after 2.9 s of the flow, which ends at 3.9 s: at 4.9 s of the run.
+  // No packet arrives after 2.9 s of the flow. The flow ends at 3.9 s, which is 4.9 s of the run.
   RunResult run = Made({{2.9, std::nullopt, 30, 9}}, {{"a-b", "down", 4.45}, {"a-b", "up", 6}});
   run.flows[0].end = 4.9;
   const auto found = FindReconvergence(run);
   ASSERT_EQ(found.size(), 2);
   ASSERT_EQ(found[0].flows.size(), 1);
-  EXPECT_EQ(found[0].flows[0].lost, 4);  // four of the nine sent at 4.0, 4.1...
+  // Four of the nine lost packets were sent after the event: at 4.5, 4.6, 4.7 and 4.8 s.
+  EXPECT_EQ(found[0].flows[0].lost, 4);
   EXPECT_NEAR(found[0].flows[0].last_lost, 0.35, 1e-9);
   EXPECT_TRUE(found[1].flows.empty()) << "it had ended";
 }

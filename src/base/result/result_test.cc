@@ -69,7 +69,7 @@ TEST(RecordTest, KeysOfAMemberStandAmongTheTypesOwn) {
 
 TEST(FlowTest, CountsNoPacketTwice) {
   FlowResult flow;
-  flow.Count(10, 12);  // some arrived twice
+  flow.Count(10, 12);  // two packets arrived twice
   EXPECT_EQ(flow.loss, 0.0);
   flow.Count(0, 0);
   EXPECT_EQ(flow.loss, 0.0);
@@ -109,7 +109,7 @@ TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
   EXPECT_EQ(absent.program.Verdict(), "FAILED");
 }
 
-// The status of a background program is ignored, but the program is not reported as "ok".
+// A background program that exits with an unexpected status is no failure, but is not "ok" either.
 TEST(ProgramTest, InTheBackgroundItMayEndEarly) {
   ProgramOutcome daemon = Judged({.started = true, .wait_status = kStatus2}, true);
   daemon.program.seconds = 0.02;
@@ -129,7 +129,7 @@ TEST(ProgramTest, KeepsTheLastPartOfWhatItWrote) {
 
 TEST(ProgramTest, ItsLastPartBeginsWithAWholeCharacter) {
   std::string text;
-  for (int i = 0; i < 2000; ++i) text += "\u20ac";  // three bytes each
+  for (int i = 0; i < 2000; ++i) text += "\u20ac";  // three bytes for each character
   ProgramOutcome outcome;
   outcome.SetText(text);
   EXPECT_EQ(outcome.program.output.size(), 4095u);
@@ -173,7 +173,7 @@ TEST(HubResultTest, IsNotValidOfEventsAlone) {
   hub.events.p99_ns = 50;
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged) << "no frame came from any client";
-  hub.frames = hub.events;  // frames of a lab's own links
+  hub.frames = hub.events;  // a lab measures the timing of frames of its own links, too
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged);
   hub.Judge(1, limit);
@@ -278,7 +278,8 @@ TEST(LossesTest, WhatWasLostOnceOnTheWayToAGroupCountsOnce) {
   EXPECT_EQ(LostElsewhere(run), 3u);
   run.flows[1].received = 80;
   EXPECT_EQ(LostElsewhere(run), 13u);
-  run.flows[1].from = "n1";  // another stream
+  // Gives the second flow another sender: it no longer has the multicast stream of the first flow.
+  run.flows[1].from = "n1";
   EXPECT_EQ(LostElsewhere(run), 30u - 4 - 4 - 3);
   run.engine.emplace().pipelines.emplace_back().fates = {{"delivered", 81}, {"lost", 19}};
   EXPECT_EQ(LostElsewhere(run), 0u);
@@ -379,7 +380,8 @@ TEST(LossesTest, SayHowManyHaveNoPlace) {
   run.engine->pipelines[0].fates = {{"delivered", 50}, {"lost", 20}, {"no_memory", 1}};
   run.engine->pipelines[0].corrupted = 3;
   EXPECT_EQ(LostElsewhere(run), 60u - 5 - 4 - 20 - 1 - 3);
-  run.engine->pipelines[0].fates["queue_full"] = 1000;  // losses of other packets included
+  // The drops of the link's queue may include packets that belong to no flow.
+  run.engine->pipelines[0].fates["queue_full"] = 1000;
   EXPECT_EQ(LostElsewhere(run), 0u);
 }
 

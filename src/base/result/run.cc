@@ -298,13 +298,13 @@ fields::KeysOf<RunResult> RunResult::Keys() {
 
 namespace {
 
-// Returns the parts of the run's packet processing whose timing is not measured.
+// Returns the parts of the run's packet processing whose timing was not measured.
 std::vector<std::string> NotJudged(const RunResult& run) {
   const bool traditional = run.scenario.mode == "traditional";
   bool has_simulator = run.data_planes.empty(), has_forwarder = false,
        has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
   for (const auto& [node, plane] : run.data_planes) {
-    // The prefix includes "userspace-rbridge"; "program" is a program of the scenario.
+    // The prefix includes "userspace-rbridge"; the plane "program" is a program of the scenario.
     const bool in_forwarder = plane.name.starts_with("userspace") || plane.name == "program";
     const bool in_simulator = plane.name == "simulator";
     has_forwarder |= in_forwarder;

@@ -1,4 +1,4 @@
-// The lateness of events, and whether it voids the results.
+// The lateness of events, and the verdict on whether it makes the results void.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace viaduct::result {
 
-// kNotJudged: without a limit, or without any measurement.
+// The verdict on timing. kNotJudged: there is no limit, or nothing was measured.
 enum class Verdict { kNotJudged, kValid, kVoid };
 // Returns "not judged", "VALID" or "VOID".
 const char* VerdictName(Verdict verdict);
@@ -23,14 +23,16 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kNotJudged, "not judged"},
 struct Timing {
   uint64_t events = 0;
   int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
-  std::optional<int64_t> p90_ns, p999_ns;  // path engine only
+  std::optional<int64_t> p90_ns, p999_ns;  // only from the path engine
   std::optional<double> mean_ns;
-  std::optional<int64_t> limit_ns;  // the limit of p99
-  // Frames that the product itself lost where this was measured; they count as later than any
-  // limit.
+  std::optional<int64_t> limit_ns;  // the limit of p99_ns
+  // Frames that the product itself lost where the lateness was measured; they count as later than
+  // any limit.
   std::optional<uint64_t> lost;
-  std::optional<int> nice;         // simulator only
-  std::optional<bool> over_limit;  // counted by the simulator, not from the histogram
+  std::optional<int> nice;  // only from the simulator
+  // Whether too many events were late by the simulator's own count, which does not use the
+  // histogram.
+  std::optional<bool> over_limit;
 
   static fields::KeysOf<Timing> Keys();
 };
@@ -39,15 +41,16 @@ struct Timing {
 Timing Summarize(const Histogram& lateness);
 // Computes the timing with the further statistics of the path engine: p90, p99.9 and the mean.
 Timing SummarizeFinely(const Histogram& lateness);
-// Returns the verdict by the limit that is set: VOID if p99 is above it, or more than one in a
-// hundred frames was lost.
+// Returns the verdict by `limit_ns`: VOID if p99 is above the limit, or if more than one frame in a
+// hundred was lost.
 Verdict VerdictOf(const Timing& timing);
-// Sets the limit, if there is one, and returns the verdict.
+// Sets the timing's limit, if there is one, and returns the verdict.
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
-// Returns the verdict of two measurements together: VOID if one is, not judged if none was judged.
+// Returns the joint verdict of two measurements: VOID if either is VOID, not judged if neither was
+// judged.
 Verdict Worse(Verdict a, Verdict b);
-// Returns the verdict, but "not judged" instead of VALID if there are failures: a failed run did
-// not measure what was asked for.
+// Returns `verdict`, but "not judged" in place of VALID if there are failures: a failed run did not
+// measure what the user asked for.
 Verdict UnlessFailed(Verdict verdict, const std::vector<std::string>& failures);
 
 // Returns "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".

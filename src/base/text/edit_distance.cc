@@ -7,8 +7,8 @@
 
 namespace viaduct {
 
-// The table of Wagner and Fischer, "The String-to-String Correction Problem" (1974), a row at a
-// time.
+// Computes the table of Wagner and Fischer, "The String-to-String Correction Problem" (1974), and
+// keeps one row of it at a time.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

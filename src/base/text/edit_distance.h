@@ -12,8 +12,8 @@ namespace viaduct {
 // to turn one text into the other.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// Returns the word of `known` that is most similar to `word`; "" if none is similar. Two bytes may
-// differ, or a third of a longer word.
+// Returns the word of `known` that is most similar to `word`; "" if none is similar. Words are
+// similar if their distance is at most two bytes, or a third of a longer word.
 std::string Nearest(std::string_view word, const std::vector<std::string>& known);
 
 // Returns Nearest() as part of a message, "; did you mean 'WORD'?", or "" if no word is similar.

@@ -8,15 +8,15 @@
 
 namespace viaduct {
 
-// Returns JSON as text, over several lines if `indent` is not negative. Invalid bytes of texts that
-// are not UTF-8 (a program may write anything) are replaced by U+FFFD, where nlohmann::json::dump()
-// alone would throw, and all results would be lost.
+// Returns JSON as text, on several lines if `indent` is not negative. Bytes that are not UTF-8 (a
+// program may write any bytes) are replaced by U+FFFD: nlohmann::json::dump() alone would throw,
+// and all results would be lost.
 inline std::string JsonText(const nlohmann::json& document, int indent = -1) {
   return document.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Returns a request as text. Throws UsageError if a text is not UTF-8: a replaced byte would change
-// the request.
+// Returns a request as JSON text. Throws UsageError if a text in it is not UTF-8: a replaced byte
+// would change the request.
 inline std::string StrictJsonText(const nlohmann::json& request) {
   try {
     return request.dump();

@@ -9,20 +9,20 @@ namespace viaduct {
 
 class KeptText {
  public:
-  // `most`: the number of bytes that are kept, one half from the beginning of the text, the other
-  // half from its end.
+  // Keeps at most `most` bytes, one half from the beginning of the text, the other half from its
+  // end.
   explicit KeptText(size_t most) : half_(most / 2) {}
 
   void Append(std::string_view text);
-  // Returns the whole text if it was short enough; otherwise a line in the middle states the number
-  // of bytes that were left out.
+  // Returns the complete text if it has at most `most` bytes; otherwise its beginning and its end,
+  // with a line between them that states the number of omitted bytes.
   std::string Text() const;
 
  private:
   size_t half_;
-  size_t bytes_ = 0;  // in total
+  size_t bytes_ = 0;  // length of the complete text
   std::string head_;
-  std::string tail_;  // end of the text after the head; up to two halves, so that moving is rare
+  std::string tail_;  // the text after head_; at most two halves are kept, so that it is rarely cut
 };
 
 }  // namespace viaduct

@@ -25,7 +25,8 @@ TEST(KeptTextTest, KeepsBeginningAndEnd) {
 TEST(KeptTextTest, TheOutputOfADayIsBounded) {
   constexpr size_t kMost = 16 << 20;
   KeptText text(kMost);
-  for (int i = 0; i < 864'000; ++i) text.Append(fmt::format("{:099}\n", i));  // ten lines a second
+  // Writes ten lines a second for a day.
+  for (int i = 0; i < 864'000; ++i) text.Append(fmt::format("{:099}\n", i));
   const std::string kept = text.Text();
   EXPECT_LE(kept.size(), kMost + 64);
   EXPECT_THAT(kept, testing::StartsWith("000"));

@@ -6,7 +6,7 @@ std::string TableCell(std::string_view text) {
   std::string cell;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n') {
-      // The white space after a line break is the indentation of the source.
+      // White space after a line break is the indentation of the source code: skips it.
       while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\n')) ++i;
       cell += ' ';
     } else {

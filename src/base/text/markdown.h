@@ -1,4 +1,4 @@
-// Markdown for the reference pages that `viaduct docs` prints from the programs' own tables.
+// Markdown for the reference pages that `viaduct docs` prints from the tables in the programs.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace viaduct {
 
-// Returns `text` as a cell of a Markdown table: with its lines joined and its vertical bars
-// escaped.
+// Returns `text` as a cell of a Markdown table: joins its lines and escapes its vertical bars.
 std::string TableCell(std::string_view text);
 
 }  // namespace viaduct

@@ -1,4 +1,4 @@
-// Text of unknown origin in a line for a user.
+// Text of unknown origin, made safe for a user's terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,9 +8,9 @@
 
 namespace viaduct {
 
-// Returns `text` with control characters as "\x1b", so that no name in a message can command a
-// terminal (escape sequences, ECMA-48), including those of C1, which are two bytes of UTF-8. Line
-// ends and tabs stay.
+// Returns `text` with each control character as an escape such as "\x1b", so that no name in a
+// message can command the terminal (escape sequences, ECMA-48). The control characters include the
+// set C1, which has two bytes each in UTF-8. Line ends and tabs stay unchanged.
 inline std::string TerminalText(std::string_view text) {
   std::string shown;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -23,8 +23,8 @@ inline std::string TerminalText(std::string_view text) {
   }
   return shown;
 }
-// Returns TerminalText() with line ends and tabs escaped, too: for part of a line, such as the cell
-// of a table.
+// Returns TerminalText() with line ends and tabs escaped, too: for text inside a line, such as a
+// cell of a table.
 inline std::string TerminalLine(std::string_view text) {
   std::string shown;
   for (const char c : TerminalText(text)) {

@@ -8,7 +8,7 @@
 namespace viaduct::result {
 namespace {
 
-// Returns the number of terminal columns that the text takes; every UTF-8 sequence counts as one.
+// Returns the number of terminal columns that the text takes; every UTF-8 character counts as one.
 size_t Width(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -39,7 +39,8 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& given) {
   const std::vector<bool> numbers = NumberColumns(rows);
   std::vector<size_t> widths;
   for (const auto& row : rows) {
-    // A short row is a remark that may span the columns.
+    // A row with fewer cells than the head is a remark, which may span the columns: only its first
+    // cell counts for the widths.
     const size_t columns =
         row.size() == rows[0].size() ? row.size() : std::min<size_t>(1, row.size());
     widths.resize(std::max(widths.size(), row.size()));

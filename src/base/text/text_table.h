@@ -6,11 +6,11 @@
 
 namespace viaduct::result {
 
-// Returns whether each column holds mostly numbers; such columns are right-aligned, including their
-// heads. The first row is the head; shorter rows are remarks and are ignored.
+// Returns for each column whether it holds mostly numbers, and so is right-aligned, including its
+// head. The first row is the head; rows with fewer cells are remarks and are ignored.
 std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& rows);
-// Returns rows of cells as aligned columns; the first row is the head. No cell can command a
-// terminal (TerminalLine()).
+// Formats rows of cells as a table with aligned columns; the first row is the head. No cell can
+// command the terminal (TerminalLine()).
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace viaduct::result

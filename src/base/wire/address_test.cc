@@ -27,7 +27,7 @@ TEST(MacAddressTest, RefusesAnythingElse) {
 TEST(IpAddressTest, ReadsAndPrints) {
   EXPECT_EQ(IpAddress::Parse("10.0.0.1"), IpAddress::FromIpv4(0x0a000001));
   EXPECT_EQ(IpAddress::Parse("10.0.0.1").ToString(), "10.0.0.1");
-  // RFC 5952: shortest form, lower case.
+  // RFC 5952: an address is written in its shortest form and in lower case.
   EXPECT_EQ(IpAddress::Parse("2001:DB8:0:0:0:0:0:1").ToString(), "2001:db8::1");
   EXPECT_EQ(IpAddress::Parse("::").Length(), 16);
   EXPECT_EQ(IpAddress::Parse("0.0.0.0").Length(), 4);

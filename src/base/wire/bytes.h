@@ -1,7 +1,7 @@
-// Access to packet bytes: network byte order, any alignment, through memcpy only.
+// Access to packet bytes, in network byte order and at any alignment, through memcpy only.
 //
-// The functions do not check bounds: their callers must do so (as every Parse() of this library
-// does).
+// The functions do not check bounds: their callers must do so, as every Parse() of this library
+// does.
 #pragma once
 
 #include <bit>

@@ -20,8 +20,8 @@ uint32_t SumAddress(const IpAddress& address) {
 }  // namespace
 
 uint32_t Sum(ConstBytes bytes, uint32_t start) {
-  // The sum does not depend on byte order except for one swap at the end (RFC 1071 section 2 (B)),
-  // so the machine's own words are added, four bytes at a time.
+  // Adds words in the machine's byte order, four bytes at a time: the sum does not depend on the
+  // byte order except for one swap at the end (RFC 1071 section 2 (B)).
   uint64_t sum = 0;
   const std::byte* at = bytes.data();
   size_t left = bytes.size();
@@ -72,8 +72,8 @@ bool TransportChecksumIsRight(const IpAddress& source, const IpAddress& destinat
 bool CompletePartialChecksum(Bytes frame, size_t start, size_t offset) {
   if (start >= frame.size() || offset + 2 > frame.size() - start) return false;
   const uint16_t checksum = InternetChecksum(frame.subspan(start));
-  // Like the kernel (CSUM_MANGLED_0): for UDP zero would mean "no checksum"; for other protocols
-  // both values are equivalent.
+  // Stores 0xffff for 0, as the kernel does (CSUM_MANGLED_0): in UDP, 0 would mean "no checksum";
+  // in other protocols both values are equivalent.
   Store16(frame.data() + start + offset, checksum == 0 ? 0xffff : checksum);
   return true;
 }

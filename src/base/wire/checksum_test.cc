@@ -13,7 +13,7 @@ namespace {
 
 using packet::FromHex;
 
-// Sums one word at a time, as in RFC 1071 section 4.1.
+// Computes a checksum word by word, as in RFC 1071 section 4.1, to compare with.
 uint16_t PlainChecksum(ConstBytes bytes) {
   uint32_t sum = 0;
   for (size_t i = 0; i < bytes.size(); i += 2) {
@@ -31,7 +31,7 @@ std::vector<std::byte> RandomBytes(RandomStream& random, size_t size) {
 }
 
 TEST(ChecksumTest, Rfc1071Example) {
-  // Section 3: the words 0001 f203 f4f5 f6f7 sum to ddf2.
+  // The example of RFC 1071 section 3: the words 0001 f203 f4f5 f6f7 have the sum ddf2.
   const auto bytes = FromHex("0001 f203 f4f5 f6f7");
   EXPECT_EQ(Sum(bytes), 0xddf2u);
   EXPECT_EQ(InternetChecksum(bytes), static_cast<uint16_t>(~0xddf2));
@@ -58,7 +58,8 @@ TEST(ChecksumTest, SumsOfPartsAddUp) {
 }
 
 TEST(ChecksumTest, Rfc1624Example) {
-  // Section 4: the checksum is dd2f, the word 5555 becomes 3285; the new checksum is 0000.
+  // The example of RFC 1624 section 4: in a packet with checksum dd2f the word 5555 becomes 3285;
+  // the new checksum is 0000.
   EXPECT_EQ(UpdateChecksum(0xdd2f, 0x5555, 0x3285), 0x0000);
 }
 
@@ -86,7 +87,7 @@ TEST(ChecksumTest, UdpChecksumOfAKnownDatagram) {
 }
 
 TEST(ChecksumTest, AUdpChecksumIsNeverZero) {
-  // A payload word that makes the sum 0xffff, whose inverse is zero.
+  // Sets the last payload word so that the sum of the segment is 0xffff, whose inverse is zero.
   auto segment = FromHex("0400040000 0a0000 0000");
   const auto a = IpAddress::Parse("10.0.0.1");
   const auto b = IpAddress::Parse("10.0.0.2");

@@ -70,7 +70,7 @@ size_t MplsLabel::Write(Bytes bytes) const {
 std::optional<ArpPacket> ArpPacket::Parse(ConstBytes bytes) {
   if (bytes.size() < kSize) return std::nullopt;
   const std::byte* const at = bytes.data();
-  // Ethernet (1), IPv4, address lengths 6 and 4.
+  // Hardware type 1 (Ethernet), protocol type IPv4; address lengths 6 and 4.
   if (Load32(at) != 0x00010800 || Load16(at + 4) != 0x0604) return std::nullopt;
   return ArpPacket{.operation = Load16(at + 6),
                    .sender_mac = LoadMac(at + 8),

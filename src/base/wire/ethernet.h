@@ -1,7 +1,8 @@
 // Link-layer formats: Ethernet II, 802.1Q, MPLS label stack entries, ARP for IPv4.
 //
-// Everywhere in this library: Parse() returns nothing if the bytes are too short or contradict the
-// format; Write() needs a buffer of at least kSize bytes and returns the number of bytes written.
+// The functions of all header types in this library: Parse() returns nothing if the bytes are too
+// short or contradict the format; Write() needs a buffer of at least kSize bytes and returns the
+// number of bytes written.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ inline constexpr uint16_t kMpls = 0x8847;
 
 inline constexpr MacAddress kBroadcastMac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
-// Returns the MAC address to which an IP multicast group is sent: RFC 1112 section 6.4, RFC 2464
+// Returns the MAC address of the frames to an IP multicast group: RFC 1112 section 6.4, RFC 2464
 // section 7.
 MacAddress MulticastMac(const IpAddress& group);
 
@@ -32,14 +33,14 @@ struct EthernetHeader {
   static constexpr size_t kSize = 14;
   MacAddress destination;
   MacAddress source;
-  uint16_t type = 0;  // EtherType, or the length of an 802.3 frame when under 1536
+  uint16_t type = 0;  // EtherType; under 1536: the length of an 802.3 frame
 
   static std::optional<EthernetHeader> Parse(ConstBytes bytes);
   size_t Write(Bytes bytes) const;
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 
-// The tag that follows an EtherType of kVlan or kServiceVlan.
+// The VLAN tag, which follows an EtherType of kVlan or kServiceVlan.
 struct VlanTag {
   static constexpr size_t kSize = 4;
   uint8_t priority = 0;  // PCP, 0..7
@@ -65,8 +66,8 @@ struct MplsLabel {
   friend bool operator==(const MplsLabel&, const MplsLabel&) = default;
 };
 
-// An ARP packet (RFC 826) for Ethernet and IPv4; Parse() returns nothing for other kinds of
-// addresses.
+// An ARP packet (RFC 826) for Ethernet and IPv4; Parse() returns nothing for addresses of other
+// types.
 struct ArpPacket {
   static constexpr size_t kSize = 28;
   enum Operation : uint16_t { kRequest = 1, kReply = 2 };

@@ -1,4 +1,4 @@
-// Checks every format against bytes from another implementation (scapy 2.5) or from an RFC.
+// Compares every format with bytes from another implementation (scapy 2.5) or from an RFC.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -81,7 +81,8 @@ TEST(FormatsTest, DescribesWrongChecksums) {
             "checksum bad / icmp 8/0 checksum bad / 4 bytes");
 }
 
-// Parse() then Write() gives the same bytes, and Parse() refuses every shorter prefix.
+// Expects that Parse() and then Write() reproduce the bytes, and that Parse() refuses every shorter
+// prefix of them.
 template <class Header>
 void ExpectRoundTrip(const std::vector<std::byte>& bytes, size_t offset) {
   const ConstBytes here = ConstBytes(bytes).subspan(offset, Header::kSize);
@@ -112,14 +113,14 @@ TEST(FormatsTest, HeadersRoundTripAndRefuseShortBytes) {
 TEST(FormatsTest, RefusesHeadersThatContradictThemselves) {
   auto ip = FromHex("45000014000000004011 0000 0a000001 0a000002");
   ASSERT_TRUE(Ipv4Header::Parse(ip));
-  ip[0] = std::byte{0x65};  // version 6
+  ip[0] = std::byte{0x65};  // an IPv4 header with version 6
   EXPECT_FALSE(Ipv4Header::Parse(ip));
-  ip[0] = std::byte{0x44};  // a header of 16 bytes
+  ip[0] = std::byte{0x44};  // a header length of 16 bytes
   EXPECT_FALSE(Ipv4Header::Parse(ip));
-  ip[0] = std::byte{0x46};  // options that are not there
+  ip[0] = std::byte{0x46};  // a header length of 24 bytes, with only 20 bytes present
   EXPECT_FALSE(Ipv4Header::Parse(ip));
   ip[0] = std::byte{0x45};
-  ip[3] = std::byte{19};  // shorter than its own header
+  ip[3] = std::byte{19};  // a total length that is shorter than the header
   EXPECT_FALSE(Ipv4Header::Parse(ip));
 
   auto tcp = FromHex("0400 0050 00000000 00000000 5010 ffff 0000 0000");
@@ -130,12 +131,12 @@ TEST(FormatsTest, RefusesHeadersThatContradictThemselves) {
   EXPECT_FALSE(TcpHeader::Parse(tcp));
 
   auto arp = FromHex(kArp);
-  arp[18] = std::byte{8};  // eight-byte hardware addresses
+  arp[18] = std::byte{8};  // hardware addresses of eight bytes
   EXPECT_FALSE(ArpPacket::Parse(ConstBytes(arp).subspan(14)));
 }
 
 TEST(FormatsTest, MulticastMacs) {
-  // RFC 1112: the low 23 bits; RFC 2464: the low 32 bits.
+  // RFC 1112 copies the low 23 bits of the group into the MAC address; RFC 2464 the low 32 bits.
   EXPECT_EQ(MulticastMac(IpAddress::Parse("224.0.0.9")).ToString(), "01:00:5e:00:00:09");
   EXPECT_EQ(MulticastMac(IpAddress::Parse("239.129.2.3")).ToString(), "01:00:5e:01:02:03");
   EXPECT_EQ(MulticastMac(IpAddress::Parse("ff02::1:ff00:1")).ToString(), "33:33:ff:00:00:01");
@@ -161,13 +162,14 @@ TEST(LayersTest, LeavesPaddingOut) {
 }
 
 TEST(LayersTest, WalksExtensionHeaders) {
-  // Hop-by-hop (8 bytes), then destination options (16 bytes), then UDP.
+  // The extension headers: hop-by-hop options (8 bytes), then destination options (16 bytes), with
+  // UDP next.
   const auto extensions = FromHex("3c00050200000000 1101 0000000000000000000000000000");
   Payload payload;
   for (std::byte b : extensions) payload.bytes += static_cast<char>(b);
   payload.bytes += std::string(8, '\0');
   const auto frame = Build(Ethernet{} / Ipv6{.next_header = ip_protocol::kHopByHop} / payload);
-  // next_header 0 stands for "of the next layer" in the builder: set it by hand.
+  // Sets the next header by hand: in the builder, 0 stands for "the type of the next layer".
   auto by_hand = frame;
   by_hand[20] = std::byte{ip_protocol::kHopByHop};
   const auto layers = FindIpLayers(by_hand);
@@ -175,7 +177,7 @@ TEST(LayersTest, WalksExtensionHeaders) {
   EXPECT_EQ(layers->protocol, ip_protocol::kUdp);
   EXPECT_EQ(layers->transport, 14u + 40 + 24);
   EXPECT_TRUE(layers->extension_headers);
-  by_hand[14 + 40 + 9] = std::byte{0xff};  // an extension longer than the packet
+  by_hand[14 + 40 + 9] = std::byte{0xff};  // an extension header that is longer than the packet
   EXPECT_FALSE(FindIpLayers(by_hand));
 }
 

@@ -6,9 +6,11 @@ namespace viaduct::forward {
 namespace {
 
 constexpr uint16_t kMoreFragments = 0x2000;
-constexpr uint8_t kEnd = 0, kNoOperation = 1, kCopied = 0x80;  // types of options; flag of a type
+// The types of IPv4 options without a length, and the flag "copied" in an option's type.
+constexpr uint8_t kEnd = 0, kNoOperation = 1, kCopied = 0x80;
 
-// Replaces options that must not be copied into fragments other than the first by "no operation".
+// Replaces the options that only the first fragment may have (those without the "copied" flag) by
+// "no operation".
 void KeepCopiedOptions(wire::Bytes options) {
   for (size_t at = 0; at < options.size() && wire::Load8(&options[at]) != kEnd;) {
     const uint8_t kind = wire::Load8(&options[at]);

@@ -8,9 +8,9 @@
 
 namespace viaduct::forward {
 
-// Cuts a packet, without link-layer header, into fragments of at most `mtu` bytes: calls make(size)
-// for the memory of each fragment, and use(fragment) when it is written. The packet may be a
-// fragment itself. `mtu` must allow at least 8 bytes of payload.
+// Cuts a packet, which begins with its IPv4 header, into fragments of at most `mtu` bytes. Calls
+// make(size), which returns the memory of a fragment, and then use(fragment) with the complete
+// fragment. The packet may be a fragment itself. `mtu` must allow at least 8 bytes of payload.
 void Fragment(const wire::Ipv4Header& header, wire::ConstBytes packet, size_t mtu,
               const std::function<wire::Bytes(size_t size)>& make,
               const std::function<void(wire::Bytes fragment)>& use);

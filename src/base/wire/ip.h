@@ -15,7 +15,7 @@ namespace ip_protocol {
 inline constexpr uint8_t kHopByHop = 0;
 inline constexpr uint8_t kIcmp = 1;
 inline constexpr uint8_t kIgmp = 2;
-inline constexpr uint8_t kIpv4 = 4;  // IP in IP
+inline constexpr uint8_t kIpv4 = 4;  // IPv4 in IP
 inline constexpr uint8_t kTcp = 6;
 inline constexpr uint8_t kUdp = 17;
 inline constexpr uint8_t kIpv6 = 41;
@@ -29,11 +29,11 @@ inline constexpr uint8_t kOspf = 89;
 }  // namespace ip_protocol
 
 IpAddress LoadAddress(Family family, const std::byte* at);
-// Writes address.Length() bytes.
+// Writes the bytes of an address: address.Length() bytes.
 void StoreAddress(std::byte* at, const IpAddress& address);
 
 struct Ipv4Header {
-  static constexpr size_t kSize = 20;  // the header without options
+  static constexpr size_t kSize = 20;  // bytes of the header without options
   uint8_t header_length = kSize;       // bytes, options included
   uint8_t tos = 0;                     // DSCP and ECN
   uint16_t total_length = kSize;       // bytes; 0 in super-frames over 65535 bytes (BIG TCP)
@@ -43,27 +43,30 @@ struct Ipv4Header {
   uint16_t fragment_offset = 0;  // in units of 8 bytes
   uint8_t ttl = 64;
   uint8_t protocol = 0;
-  uint16_t checksum = 0;  // the parsed value; ignored by Write()
+  uint16_t checksum = 0;  // set by Parse(); ignored by Write()
   IpAddress source;
   IpAddress destination;
 
-  // Checks that version and lengths are consistent and that the whole header is present; checks
-  // neither the checksum nor whether the packet is complete.
+  // Returns nothing unless version and lengths are consistent and the complete header is present;
+  // checks neither the checksum nor whether the packet is complete.
   static std::optional<Ipv4Header> Parse(ConstBytes bytes);
-  // Writes header_length bytes with the right checksum: options, if any, as zeros (end of options).
+  // Writes header_length bytes with the correct checksum. Options, if any, are written as zeros
+  // (end of options).
   size_t Write(Bytes bytes) const;
   bool IsFragment() const { return more_fragments || fragment_offset != 0; }
   friend bool operator==(const Ipv4Header&, const Ipv4Header&) = default;
 };
 
-// Sets the checksum of the IPv4 header at the start of `bytes` (which Parse() accepted).
+// Sets the checksum of the IPv4 header at the start of `bytes`, which Parse() must have accepted.
 void SetIpv4Checksum(Bytes bytes);
 
 struct Ipv6Header {
   static constexpr size_t kSize = 40;
   uint8_t traffic_class = 0;
-  uint32_t flow_label = 0;      // 20 bits
-  uint16_t payload_length = 0;  // extension headers included; 0 in super-frames over 65535 bytes
+  uint32_t flow_label = 0;  // 20 bits
+  // The number of bytes after the IPv6 header, extension headers included; 0 in super-frames over
+  // 65535 bytes.
+  uint16_t payload_length = 0;
   uint8_t next_header = ip_protocol::kNoNext;
   uint8_t hop_limit = 64;
   IpAddress source;

@@ -26,8 +26,9 @@ bool IsSkippedExtension(uint8_t protocol) {
          protocol == ip_protocol::kDestinationOptions;
 }
 
-// Skips extension headers (RFC 8200 section 4): next header, length in 8 bytes not counting the
-// first 8. The loop terminates because each step advances at least 8 bytes.
+// Skips the extension headers of an IPv6 packet (RFC 8200 section 4). Each header begins with the
+// type of the next header, and its own length in units of 8 bytes, without its first 8 bytes. The
+// loop terminates because each step advances at least 8 bytes.
 std::optional<IpLayers> BehindExtensions(ConstBytes packet, IpLayers layers) {
   while (IsSkippedExtension(layers.protocol)) {
     if (layers.transport + 8 > layers.end) return std::nullopt;

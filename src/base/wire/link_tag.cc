@@ -7,13 +7,13 @@
 namespace viaduct::wire {
 namespace {
 
-constexpr size_t kMacs = 12;  // destination and source
+constexpr size_t kMacs = 12;  // bytes of the destination and source addresses
 constexpr uint32_t kVlanId = 0x0fff;
 constexpr uint32_t kLabel = 0xfffff000;
 constexpr uint32_t kBottomOfStack = 0x100;
 constexpr uint8_t kDefaultTtl = 64;
 
-// Returns the EtherType of the payload of the last label of a stack; 0: unknown.
+// Returns the EtherType of the payload after the last label of an MPLS stack; 0 if it is unknown.
 uint16_t TypeUnderLabel(ConstBytes payload) {
   const uint8_t first = payload.empty() ? 0 : Load8(payload.data()) >> 4;
   return first == 4 ? ether_type::kIpv4 : first == 6 ? ether_type::kIpv6 : uint16_t{0};
@@ -66,7 +66,7 @@ std::optional<Bytes> PopTag(Bytes frame) {
     Store16(shorter.data() + kMacs, type);
     return shorter;
   }
-  // The EtherType after a VLAN tag is in its place already.
+  // The EtherType after a VLAN tag is in its place already: moves only the MAC addresses.
   std::memmove(shorter.data(), frame.data(), kMacs);
   return shorter;
 }

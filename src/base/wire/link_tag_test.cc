@@ -11,7 +11,7 @@ namespace {
 
 using namespace packet;
 
-// A frame with free bytes before it, as in a slot of a pool.
+// A frame with free bytes in memory before it, for a tag.
 class Slot {
  public:
   explicit Slot(const Packet& packet) : memory_(8) {

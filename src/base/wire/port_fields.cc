@@ -8,10 +8,10 @@
 namespace viaduct::wire {
 namespace {
 
-constexpr size_t kPortsSize = 4;  // both ports: the first four bytes of UDP and TCP
+constexpr size_t kPortsSize = 4;  // bytes of both ports, with which UDP and TCP headers begin
 
-// Whether a fragment is not the first. An IPv4 fragment's offset is in units of 8 bytes; that of an
-// IPv6 fragment is in the header before the fragmented part.
+// Whether a packet is a fragment other than the first. The fragment offset of IPv4 is in units of 8
+// bytes; the fragment offset of IPv6 is in the header before the fragmented part.
 bool IsLaterFragment(ConstBytes packet, const IpLayers& layers) {
   if (!layers.fragment) return false;
   if (layers.family == Family::kIpv4) {
@@ -20,7 +20,7 @@ bool IsLaterFragment(ConstBytes packet, const IpLayers& layers) {
   return (Load16(packet.data() + layers.transport - 6) & 0xfff8) != 0;
 }
 
-// Returns the fields of a packet whose transport header begins at `transport` and whose available
+// Returns the ports of a packet whose transport header begins at `transport` and whose available
 // bytes end at `end`.
 std::optional<PortFields> FieldsAt(const IpAddress& source, const IpAddress& destination,
                                    uint8_t protocol, size_t transport, size_t end) {
@@ -35,11 +35,12 @@ std::optional<PortFields> FieldsAt(const IpAddress& source, const IpAddress& des
 
 bool IsError(uint8_t protocol, uint8_t type) {
   if (protocol == ip_protocol::kIcmpv6) return type >= 1 && type < 128;
-  // Unreachable, source quench, redirect, time exceeded, parameter problem.
+  // ICMP types: unreachable, source quench, redirect, time exceeded, parameter problem.
   return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
 }
 
-// Returns the fields of the quoted packet at `at`, which may end anywhere after its IP header.
+// Returns the ports of the quoted packet at `at`, which may be cut off anywhere after its IP
+// header.
 std::optional<PortFields> QuotedAt(ConstBytes frame, size_t at, size_t end, Family family) {
   const ConstBytes quoted = frame.subspan(at, end - at);
   const auto layers = FindIpLayersInQuotation(quoted);
@@ -61,7 +62,7 @@ void SetPort(Bytes frame, const PortFields& fields, size_t at, uint16_t port) {
   std::byte* const checksum = frame.data() + *fields.checksum;
   const uint16_t covered = Load16(checksum);
   const bool is_udp = fields.protocol == ip_protocol::kUdp;
-  if (is_udp && covered == 0) return;  // RFC 768: no checksum
+  if (is_udp && covered == 0) return;  // RFC 768: 0 means that there is no checksum
   const uint16_t updated = UpdateChecksum(covered, before, port);
   Store16(checksum, is_udp && updated == 0 ? 0xffff : updated);
   if (fields.icmp) UpdateField(frame, *fields.icmp, covered, Load16(checksum));

@@ -30,8 +30,8 @@ TEST(PortFieldsTest, PortsChangeBehindARightChecksum) {
   }
 }
 
-// RFC 768: a checksum of 0 means that there is none, and a computed checksum of 0 is sent as
-// 0xffff.
+// In UDP a checksum of 0 means that there is no checksum, and a computed checksum of 0 is sent as
+// 0xffff (RFC 768).
 TEST(PortFieldsTest, AUdpPacketWithoutChecksumGetsNone) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{.source = 5000} / Payload{"hello"});
   const auto fields = FindPorts(frame);
@@ -70,7 +70,7 @@ TEST(PortFieldsTest, OthersHaveNone) {
   }
 }
 
-// Returns the packet that an error quotes, as bytes from its IP header on.
+// Returns the first bytes of a packet, from its IP header on, as an ICMP error quotes them.
 std::string Quoted(const packet::Packet& packet, size_t bytes) {
   const auto frame = Build(packet);
   const auto* const at = reinterpret_cast<const char*>(frame.data());
@@ -81,7 +81,8 @@ std::string Quoted(const packet::Packet& packet, size_t bytes) {
 TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
   const auto four = Ethernet{} / Ipv4{} / Udp{.source = 5000, .destination = 80} / Payload{"hello"};
   const auto six = Ethernet{} / Ipv6{} / Udp{.source = 5000, .destination = 80} / Payload{"hello"};
-  // 28 and 48 bytes: the eight bytes behind the IP header that every error quotes.
+  // Quotes 28 bytes (IPv4) and 48 bytes (IPv6): the IP header and the eight bytes after it, which
+  // every ICMP error quotes.
   for (const auto& sent :
        {Ethernet{} / Ipv4{} / Icmp{.type = 3, .code = 3} / Payload{Quoted(four, 28)},
         Ethernet{} / Ipv4{} / Icmp{.type = 11} / Payload{Quoted(four, 999)},
@@ -96,8 +97,8 @@ TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
     EXPECT_EQ(FindQuotedPorts(frame)->SourcePort(frame), 61234);
     EXPECT_THAT(Describe(frame), HasSubstr("checksum good"));
     EXPECT_THAT(Describe(frame), Not(HasSubstr("checksum bad")));
-    // The quoted packet's own checksum matches its new port: it equals that of a packet sent from
-    // this port.
+    // The checksum of the quoted packet matches its new port: it equals the checksum of a packet
+    // that was sent from this port.
     const auto asked =
         fields->destination.family == Family::kIpv4
             ? Ethernet{} / Ipv4{} / Udp{.source = 61234, .destination = 80} / Payload{"hello"}
@@ -108,7 +109,7 @@ TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
   }
 }
 
-// The first fragment of a fragmented packet is quoted with its Fragment header.
+// Quotes the first fragment of an IPv6 packet, with its Fragment header.
 TEST(PortFieldsTest, QuotedPortsAreFoundBehindExtensionHeaders) {
   const auto udp =
       Build(Ethernet{} / Ipv6{} / Udp{.source = 5000, .destination = 80} / Payload{"hello"});
@@ -144,7 +145,7 @@ TEST(PortFieldsTest, OnlyErrorsQuote) {
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(FindQuotedPorts({whole.data(), size})) << size;
   }
-  // A quotation may end before the ports.
+  // A quoted packet may be cut off before its ports.
   EXPECT_FALSE(FindQuotedPorts(
       Build(Ethernet{} / Ipv4{} / Icmp{.type = 3} / Payload{quoted.substr(0, 23)})));
 }

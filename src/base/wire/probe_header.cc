@@ -7,7 +7,7 @@
 namespace viaduct::load {
 namespace {
 
-constexpr uint32_t kMagic = 0x56644c64;  // "VdLd"
+constexpr uint32_t kMagic = 0x56644c64;  // "VdLd" in ASCII
 constexpr uint8_t kVersion = 1;
 
 struct WireHeader {

@@ -15,7 +15,7 @@ constexpr size_t kIpv4TotalLength = 2;
 constexpr size_t kIpv4Id = 4;
 constexpr size_t kIpv6PayloadLength = 4;
 constexpr size_t kUdpLength = 4;
-// RFC 2784, 2890: flags of GRE's first word, and the offset of its checksum.
+// The flags in the first word of a GRE header, and the offset of its checksum (RFC 2784, 2890).
 constexpr uint16_t kGreHasChecksum = 0x8000;
 constexpr uint16_t kGreHasSequence = 0x1000;
 constexpr size_t kGreChecksum = 4;
@@ -27,9 +27,9 @@ bool IsAround(const IpLayers& inner, size_t header, size_t end) {
          (inner.protocol == ip_protocol::kTcp || inner.protocol == ip_protocol::kUdp);
 }
 
-// Returns the layers of the IP header that ends at `transport`. The bytes before it, the tunnel's
-// own header, cannot be recognized in general (any UDP port may be VXLAN's), so it is the IP header
-// whose lengths and, for IPv4, checksum match.
+// Returns the layers of the inner IP header of a tunnel, which ends at `transport`. The tunnel
+// header before it cannot be recognized in general (any UDP port may be the port of VXLAN), so the
+// inner IP header is the one whose lengths and, for IPv4, checksum match.
 std::optional<IpLayers> FindIpBefore(ConstBytes frame, const IpLayers& outer, size_t transport) {
   if (transport > outer.end) return std::nullopt;
   const size_t room = transport - outer.transport;
@@ -62,8 +62,8 @@ std::optional<IpLayers> FindIpBefore(ConstBytes frame, const IpLayers& outer, si
 
 }  // namespace
 
-// Whether the layers found first are a tunnel whose headers can be repeated. layers_ are then the
-// layers inside it.
+// Whether the outer layers are a tunnel whose headers can be repeated before each segment. If so,
+// sets layers_ to the layers inside the tunnel.
 bool Segmenter::EnterTunnel(size_t checksum_start) {
   tunnel_ = layers_;
   const auto inner = FindIpBefore(super_frame_, *tunnel_, checksum_start);
@@ -165,15 +165,16 @@ void Segmenter::SetTransport(Bytes frame, bool last) const {
                                                   layers_.protocol, segment));
 }
 
-// Sets the tunnel's headers; must be called after the inner headers are set, because the tunnel's
-// checksum covers them.
+// Sets the tunnel headers of a segment. Must be called after the inner headers are set, because the
+// tunnel's checksum covers them.
 void Segmenter::SetTunnel(Bytes frame) const {
   SetLengths(frame, *tunnel_);
   const Bytes segment = frame.subspan(tunnel_->transport);
   std::byte* const at = segment.data();
   if (tunnel_->protocol == ip_protocol::kUdp) {
     Store16(at + kUdpLength, static_cast<uint16_t>(segment.size()));
-    if (Load16(at + UdpHeader::kChecksumOffset) == 0) return;  // RFC 768, 6935: no checksum
+    // RFC 768, 6935: 0 means that there is no checksum
+    if (Load16(at + UdpHeader::kChecksumOffset) == 0) return;
     Store16(at + UdpHeader::kChecksumOffset, 0);
     Store16(at + UdpHeader::kChecksumOffset,
             TransportChecksum(tunnel_->Source(frame), tunnel_->Destination(frame),

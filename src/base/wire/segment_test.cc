@@ -91,7 +91,8 @@ TEST(SegmenterTest, CutsUdp) {
 
 TEST(SegmenterTest, KeepsOptions) {
   auto frame = Build(Ethernet{} / Ipv4{} / Tcp{} / Counting(12 + 30));
-  frame[14 + 20 + 12] = std::byte{0x80};  // the first 12 payload bytes become options
+  // Sets the TCP header length to 32: the first 12 payload bytes become options.
+  frame[14 + 20 + 12] = std::byte{0x80};
   const auto cut = Cut(frame, 20);
   ASSERT_EQ(cut.size(), 2u);
   for (const auto& part : cut) {
@@ -127,7 +128,8 @@ TEST(SegmenterTest, AUdpChecksumThatIsNoneStaysNone) {
 TEST(SegmenterTest, RefusesWhatItCannotCut) {
   const auto tcp = Build(Ethernet{} / Ipv4{} / Tcp{} / Counting(50));
   EXPECT_FALSE(Segmenter::Begin(tcp, 0, true));
-  EXPECT_FALSE(Segmenter::Begin(tcp, 65535, true));  // longer than a length field can express
+  // With this gso_size the frames would be longer than a length field can express.
+  EXPECT_FALSE(Segmenter::Begin(tcp, 65535, true));
   EXPECT_FALSE(Segmenter::Begin(ConstBytes(tcp).first(60), 10, true));
   EXPECT_FALSE(Segmenter::Begin(Build(Ethernet{} / Ipv4{} / Icmp{} / Counting(50)), 10, true));
   EXPECT_FALSE(Segmenter::Begin(Build(Ethernet{} / Arp{}), 10, true));
@@ -135,7 +137,7 @@ TEST(SegmenterTest, RefusesWhatItCannotCut) {
       Build(Ethernet{} / Ipv4{.more_fragments = true} / Udp{} / Counting(50)), 10, true));
 }
 
-// Returns the content of a tunnel with `header`, as a payload.
+// Returns the payload of a tunnel: the tunnel header and the inner packet.
 Payload Inside(const std::vector<std::byte>& header, const std::vector<std::byte>& inner) {
   std::string bytes(reinterpret_cast<const char*>(header.data()), header.size());
   bytes.append(reinterpret_cast<const char*>(inner.data()), inner.size());
@@ -148,8 +150,8 @@ std::vector<std::byte> BuildPacket(const Packet& packet) {
   return frame;
 }
 
-// Cuts `frame`, whose inner transport header is at `start`, into segments of 1000 bytes; describes
-// the outer headers of each segment, and its inside from `inner` on.
+// Cuts `frame`, whose inner transport header is at `start`, into segments of 1000 bytes. Describes
+// the outer headers of each segment, and the inner packet, which begins at `inner`.
 struct Nested {
   std::vector<std::string> outer, inner;
 };
@@ -207,7 +209,7 @@ TEST(SegmenterTest, CutsWhatIsInsideOfGreAndOfIp) {
   EXPECT_THAT(cut.inner, ElementsAre(testing::HasSubstr("checksum good / 1000 bytes"),
                                      testing::HasSubstr("checksum good / 100 bytes")));
 
-  // GRE with a checksum, over its header and its payload.
+  // A GRE header with a checksum, which covers the GRE header and its payload.
   const auto gre =
       Build(Ethernet{} / Ipv4{.protocol = 47} / Inside(FromHex("80000800 ffff0000"), inner));
   auto segmenter = Segmenter::Begin(gre, 1000, true, 42 + 20);
@@ -225,9 +227,9 @@ TEST(SegmenterTest, RefusesTunnelsThatItDoesNotKnow) {
   const auto inner = BuildPacket(Ethernet{} / Ipv4{} / Tcp{} / Counting(1100));
   const auto vxlan = Build(Ethernet{} / Ipv4{} / Udp{} / Inside(FromHex(kVxlanHeader), inner));
   EXPECT_TRUE(Segmenter::Begin(vxlan, 1000, true, 50 + 20));
-  EXPECT_FALSE(Segmenter::Begin(vxlan, 1000, true, 50 + 24));  // no IP header ends there
+  EXPECT_FALSE(Segmenter::Begin(vxlan, 1000, true, 50 + 24));  // no IP header ends at this offset
   EXPECT_FALSE(Segmenter::Begin(vxlan, 1000, true, 9000));
-  // Sequence numbers of GRE, and a protocol whose header is unknown.
+  // Tunnels that are refused: GRE with sequence numbers, and a protocol whose header is unknown.
   EXPECT_FALSE(Segmenter::Begin(
       Build(Ethernet{} / Ipv4{.protocol = 47} / Inside(FromHex("10000800 00000001"), inner)), 1000,
       true, 42 + 20));

@@ -8,7 +8,8 @@
 namespace viaduct::wire {
 namespace {
 
-// Returns the 16-bit word at `at`, as the checksum counts it: an odd last byte is the high half.
+// Returns the 16-bit word at `at`, as a checksum counts it: an odd last byte is the high half of a
+// word.
 uint16_t WordAt(ConstBytes frame, size_t at, size_t end) {
   if (at + 1 < end) return Load16(frame.data() + at);
   return static_cast<uint16_t>(Load8(frame.data() + at) << 8);
@@ -42,7 +43,7 @@ std::optional<TransportPayload> FindTransportPayload(ConstBytes frame) {
 
 void FlipPayloadBit(Bytes frame, const TransportPayload& payload, size_t bit) {
   const size_t at = payload.begin + bit / 8;
-  // Words are counted from the transport header, whose size is even.
+  // The words of the checksum are counted from the transport header, whose size is even.
   const size_t word = at - (at - payload.transport) % 2;
   const uint16_t before = WordAt(frame, word, payload.end);
   frame[at] ^= std::byte{1} << (bit % 8);

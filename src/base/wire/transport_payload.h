@@ -1,4 +1,4 @@
-// The payload of UDP and TCP packets, and changes of it that the checksum does not show.
+// The payload of UDP and TCP packets, and changes of the payload that the checksum does not show.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,23 @@
 
 namespace viaduct::wire {
 
-// Offsets from the start of the frame.
+// The payload of a packet. Offsets are from the start of the frame.
 struct TransportPayload {
-  size_t transport = 0;          // UDP or TCP header
-  size_t begin = 0, end = 0;     // payload: at least a byte
-  size_t checksum = 0;           // the checksum's field
-  bool zero_means_none = false;  // UDP: RFC 768
+  size_t transport = 0;       // offset of the UDP or TCP header
+  size_t begin = 0, end = 0;  // offsets of the payload's begin and end; it has at least one byte
+  size_t checksum = 0;        // offset of the checksum field
+  // True for UDP, where a checksum of zero means that there is no checksum (RFC 768).
+  bool zero_means_none = false;
 };
 
-// Returns nothing if the frame has no such payload: neither UDP nor TCP, a fragment (whose checksum
-// covers others, too), malformed, or empty. Tags, IPv4 options and IPv6 extension headers may
-// precede it.
+// Returns the payload of a frame; nothing if the frame has no UDP or TCP payload, is a fragment
+// (whose checksum covers other fragments, too), is malformed, or has an empty payload. VLAN tags,
+// IPv4 options and IPv6 extension headers may precede the transport header.
 std::optional<TransportPayload> FindTransportPayload(ConstBytes frame);
 
-// Flips bit `bit` (counted from the first of the payload) and updates the checksum (RFC 1624),
-// which stays as right or wrong as before. A UDP packet without checksum stays without one.
+// Flips bit `bit` of the payload, counted from its first bit, and updates the checksum (RFC 1624),
+// which stays as correct or wrong as before. A UDP packet without checksum stays without a
+// checksum.
 void FlipPayloadBit(Bytes frame, const TransportPayload& payload, size_t bit);
 
 }  // namespace viaduct::wire

@@ -21,12 +21,12 @@ TEST(TransportPayloadTest, IsWhatThePayloadIs) {
   EXPECT_EQ(FindTransportPayload(tcp)->begin, 14U + 4 + 40 + 20);
 }
 
-// Ethernet pads short frames, and the padding is in no checksum.
+// Tests a short frame that Ethernet pads: the checksum does not cover the padding.
 TEST(TransportPayloadTest, PaddingIsNoPayload) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"abc"});
   frame.resize(60);
   EXPECT_EQ(FindTransportPayload(frame)->end, 14U + 20 + 8 + 3);
-  // Bytes beyond the length in UDP's header are no payload either.
+  // Bytes beyond the length in the UDP header are no payload either.
   auto shorter = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"abcdef"});
   Store16(&shorter[14 + 20 + 4], 8 + 2);
   EXPECT_EQ(FindTransportPayload(shorter)->end, 14U + 20 + 8 + 2);
@@ -38,12 +38,12 @@ TEST(TransportPayloadTest, MalformedPacketsHaveNone) {
     EXPECT_FALSE(FindTransportPayload({whole.data(), size})) << size;
   }
   auto longer = whole;
-  Store16(&longer[14 + 20 + 4], 8 + 6);  // longer than the packet
+  Store16(&longer[14 + 20 + 4], 8 + 6);  // a length beyond the packet's end
   EXPECT_FALSE(FindTransportPayload(longer));
-  Store16(&longer[14 + 20 + 4], 7);  // shorter than the UDP header
+  Store16(&longer[14 + 20 + 4], 7);  // a length that is shorter than the UDP header
   EXPECT_FALSE(FindTransportPayload(longer));
   auto tcp = Build(Ethernet{} / Ipv4{} / Tcp{} / Payload{"hello"});
-  Store8(&tcp[14 + 20 + 12], 0xf0);  // a header longer than the packet
+  Store8(&tcp[14 + 20 + 12], 0xf0);  // a TCP header length beyond the packet's end
   EXPECT_FALSE(FindTransportPayload(tcp));
 }
 
@@ -66,7 +66,7 @@ TEST(TransportPayloadTest, EveryBitCanBeFlippedBehindARightChecksum) {
   }
 }
 
-// UDP's checksum is never written as 0, which means that there is none (RFC 768).
+// A UDP checksum is never written as 0, because 0 means that there is no checksum (RFC 768).
 TEST(TransportPayloadTest, AChecksumOfZero) {
   auto none = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"hello"});
   const auto payload = FindTransportPayload(none);
@@ -74,7 +74,8 @@ TEST(TransportPayloadTest, AChecksumOfZero) {
   Store16(&none[payload->checksum], 0);
   FlipPayloadBit(none, *payload, 3);
   EXPECT_EQ(Load16(&none[payload->checksum]), 0);
-  // Some of all 16-bit payloads that differ in one bit have this sum.
+  // Tries all payloads of 16 bits: after a flipped bit, the checksum of some of them is computed as
+  // 0, and is written as 0xffff.
   size_t zeros = 0;
   for (uint32_t word = 0; word <= 0xffff; ++word) {
     const std::string text{static_cast<char>(word >> 8), static_cast<char>(word & 0xff)};
@@ -87,7 +88,7 @@ TEST(TransportPayloadTest, AChecksumOfZero) {
   EXPECT_GT(zeros, 0U);
 }
 
-// A checksum that was wrong before stays wrong.
+// A checksum that was wrong before stays wrong after FlipPayloadBit().
 TEST(TransportPayloadTest, OtherDamageStillShows) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"hello"});
   const auto payload = FindTransportPayload(frame);

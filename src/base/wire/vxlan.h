@@ -9,22 +9,23 @@
 
 namespace viaduct::wire {
 
-inline constexpr uint16_t kVxlanPort = 4789;  // RFC 7348 section 5
+inline constexpr uint16_t kVxlanPort = 4789;  // from RFC 7348 section 5
 
-// The bytes that surround an Ethernet frame's payload on an IPv4 network: IP, UDP and VXLAN
-// headers, and its own Ethernet header.
+// The number of bytes before the payload of an Ethernet frame in VXLAN over IPv4: the outer IP, UDP
+// and VXLAN headers, and the frame's Ethernet header.
 inline constexpr int kVxlanOverhead = 20 + 8 + 8 + 14;
-// The bytes that surround it on an IPv6 network.
+// The number of bytes before the payload of an Ethernet frame in VXLAN over IPv6.
 inline constexpr int kVxlanOverIpv6Overhead = kVxlanOverhead + 20;
 
-// The header between the UDP header and the frame, which is without FCS (RFC 7348 section 5).
-// Reserved bits are sent as zero and ignored on receipt.
+// The VXLAN header, between the UDP header and an Ethernet frame without FCS (RFC 7348 section 5).
+// Reserved bits are sent as zero and ignored when received.
 struct VxlanHeader {
   static constexpr size_t kSize = 8;
   static constexpr uint32_t kMaxVni = 0xffffff;
   uint32_t vni = 0;  // VXLAN network identifier, 24 bits
 
-  // Returns nothing if the bytes are too short, or the flag I is not set: no identifier.
+  // Returns nothing if the bytes are too short, or if the flag I is not set, so that there is no
+  // VXLAN network identifier.
   static std::optional<VxlanHeader> Parse(ConstBytes bytes) {
     if (bytes.size() < kSize || (Load8(bytes.data()) & kFlagI) == 0) return std::nullopt;
     return VxlanHeader{Load32(bytes.data() + 4) >> 8};

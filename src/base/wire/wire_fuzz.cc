@@ -1,4 +1,5 @@
-// Frames arrive from the network: no bytes may make this library read or write out of bounds.
+// Fuzzes the parsers of packets: frames arrive from the network, so no bytes may make this library
+// read or write out of bounds.
 #include <algorithm>
 #include <vector>
 
@@ -29,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     SetDestinationPort(copy, *fields, offset);
   }
 
-  // A frame whose tag was removed and added again is unchanged.
+  // A frame is unchanged after its tag was removed and added again.
   std::vector<std::byte> tagged(frame.begin(), frame.end());
   if (const auto untagged = PopTag(tagged)) {
     const auto again = PushTag(*untagged, OuterTag(frame));

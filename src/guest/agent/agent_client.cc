@@ -38,7 +38,7 @@ bool IsSocketRequest(Code code) {
 
 bool IsSocketEvent(Code code) { return code >= Code::kBound; }
 
-// Decodes the payload of kData.
+// Decodes the payload of the event kData.
 SocketEvents::Data ParseData(const Operation& operation) {
   SocketEvents::Data data;
   size_t offset = 0;
@@ -208,15 +208,15 @@ bool AgentClient::Await(uint32_t request) {
   return true;
 }
 
-// Settles repeatedly: operations are handed to the kernel when kReady is received, and carried out
-// after that.
+// Runs the guest repeatedly, because operations are passed to the kernel only when kReady is
+// received, and the kernel carries them out after that.
 void AgentClient::AwaitFailures(uint32_t socket) {
   Flush();
   while (channel_.Settle() && DeliverAnswerTo(socket)) Flush();
 }
 
-// Delivers the first answer to a request about the socket of which the application is not notified;
-// returns whether there was one.
+// Delivers the first pending answer (kReady, kBound or kFailed) to a request about the socket.
+// Returns false if there is none.
 bool AgentClient::DeliverAnswerTo(uint32_t socket) {
   const auto answer = std::ranges::find_if(waiting_, [socket](const Waiting& waiting) {
     const Code code = waiting.operation.code;
@@ -245,7 +245,7 @@ void AgentClient::Deliver(const Waiting& waiting) {
   if (DeliverAnswer(operation)) return;
   if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
   if (served_) served_->Note(operation);
-  if (operation.code == Code::kReady) return;  // only ServedSockets uses it
+  if (operation.code == Code::kReady) return;  // only ServedSockets uses kReady
   const auto socket = sockets_.find(operation.subject);
   if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
 }
@@ -329,7 +329,7 @@ void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socke
 
 void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
 
-// clang-tidy does not see in a template that the parameter is moved.
+// clang-tidy does not see that the parameter `on_answer` of the template is moved.
 template <class Request>
 void AgentClient::AskNode(Code code, uint32_t node, const Request& request,
                           OnAnswer on_answer) {  // NOLINT(performance-unnecessary-value-param)
@@ -423,7 +423,9 @@ void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t ta
 }
 
 void AgentClient::AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table) {
-  constexpr uint32_t kAfterTheDefaults = 40000;  // linux/fib_rules.c: 32766 and 32767
+  // A priority number after those of the kernel's default rules, 32766 and 32767
+  // (linux/fib_rules.c).
+  constexpr uint32_t kAfterTheDefaults = 40000;
   const agent::Rule rule{0, table, kAfterTheDefaults, incoming, agent::ToEndpoint({family, {}})};
   AskNode(Code::kAddRule, node, rule);
 }

@@ -16,7 +16,7 @@ using agent::Code;
 using agent::Operation;
 using testing::ElementsAre;
 
-// A guest whose agent is simulated by the test.
+// A channel to a guest whose agent is simulated by the test.
 class FakeChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }
@@ -44,7 +44,7 @@ class FakeChannel : public AgentChannel {
     Code code;
     uint32_t subject;
     uint32_t request;
-    std::byte first;  // first byte of the payload
+    std::byte first;  // the first byte of the payload
   };
   std::vector<Request> requests;
   int messages = 0;
@@ -141,7 +141,7 @@ TEST_F(AgentClientTest, EventsGoToTheirSocketInOrderAndNotAfterDetach) {
   channel_.Say(Code::kData, socket, 0, {BytesOf(uint64_t{1000})}, agent::kZeros);
   channel_.Say(Code::kData, socket + 1, 0, {BytesOf("not ours")});
   channel_.Say(Code::kEnd, socket, 0, {});
-  EXPECT_TRUE(listener_.log.empty());  // not from inside the receiver
+  EXPECT_TRUE(listener_.log.empty());  // the receiver of the channel calls no callback
   RunScheduled();
   EXPECT_THAT(listener_.log, ElementsAre("data 3", "data 1000 zeros", "end"));
   client_.Detach(socket);
@@ -153,7 +153,7 @@ TEST_F(AgentClientTest, EventsGoToTheirSocketInOrderAndNotAfterDetach) {
 TEST_F(AgentClientTest, AnAwaitedAnswerOvertakesWhatWaits) {
   const uint32_t socket = client_.NewSocket(&listener_);
   const uint32_t request = client_.Tell(Code::kBind, socket, {BytesOf(agent::Endpoint{})});
-  EXPECT_FALSE(client_.Await(request));  // not booted
+  EXPECT_FALSE(client_.Await(request));  // the guest has not booted
   channel_.on_settle = [&] {
     channel_.Say(Code::kWritten, socket, 0, {BytesOf(uint64_t{9})});
     agent::Endpoint local{};

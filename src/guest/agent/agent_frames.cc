@@ -22,7 +22,7 @@ void FrameSplitter::Split(std::span<const std::byte> message,
     frame_.assign(std::max(kMinFrame, kEthernetHeader + sizeof header + piece.size()),
                   std::byte{0});
     std::fill_n(frame_.begin(), 6, std::byte{0xff});
-    frame_[6] = std::byte{0x02};  // a locally administered source
+    frame_[6] = std::byte{0x02};  // the source MAC address is locally administered
     wire::Store16(&frame_[12], kEtherType);
     std::memcpy(&frame_[kEthernetHeader], &header, sizeof header);
     std::memcpy(&frame_[kEthernetHeader + sizeof header], piece.data(), piece.size());

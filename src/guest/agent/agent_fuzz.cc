@@ -1,6 +1,6 @@
-// Fuzzes the control interface: the host either accepts the bytes that a guest sends on it or
-// throws Error. The input is read as frames (a length byte pair, then that many bytes), and as one
-// message.
+// Fuzzes the control interface of a guest: the simulator must either accept the bytes that the
+// guest sends on the interface, or throw Error. The fuzzer's input is read twice: as a sequence of
+// frames (a length of two bytes, then that number of bytes), and as one message.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

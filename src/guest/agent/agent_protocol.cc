@@ -26,7 +26,7 @@ MessageHeader CheckHeader(std::span<const std::byte> message) {
   return header;
 }
 
-// Removes and returns the first operation of `rest`.
+// Removes the first operation from `rest` and returns it.
 Operation TakeOperation(std::span<const std::byte>& rest) {
   if (rest.size() < sizeof(OperationHeader)) throw ProtocolError("a truncated operation");
   OperationHeader header;
@@ -94,7 +94,8 @@ void MessageWriter::Flush() {
                              sequence_++};
   std::memcpy(buffer_.data(), &header, sizeof header);
   operations_ = 0;
-  // `send_` may cause further operations, which start a new message.
+  // Moves the bytes out of the member first, because `send_` may add operations, which start a new
+  // message.
   std::vector<std::byte> message;
   message.swap(buffer_);
   send_(message);

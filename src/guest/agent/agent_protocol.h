@@ -1,13 +1,15 @@
 // The protocol between the simulator and the agent inside a guest.
 //
-// A message is a MessageHeader and operations: an OperationHeader, its payload, zeros up to the
-// next multiple of kAlignment. All operations of one instant share messages, because a message
-// costs the guest several system calls and an operation one. Host byte order (one machine); IP
-// addresses are in network order. Both ends are built from this file and have the same version: it
-// is not a public interface.
+// A message is a MessageHeader followed by operations. An operation is an OperationHeader, its
+// payload, and zeros up to the next multiple of kAlignment. All operations of one instant share
+// messages, because a message costs the guest several system calls and an operation one. Numbers
+// are in host byte order, because both ends run on one machine; IP addresses are in network byte
+// order. Both ends are built from this file and have the same version: the protocol is not a public
+// interface.
 //
-// Requests are sent to the agent, events by it. A request that fails is answered with kFailed; the
-// answer to a successful one, if any, is noted at its code.
+// The simulator sends requests to the agent, and the agent sends events to the simulator. A request
+// that fails is answered with kFailed; the comment on each request's code states the answer to a
+// successful request, if there is one.
 #pragma once
 
 #include <cstddef>
@@ -25,83 +27,95 @@
 
 namespace viaduct::guest::agent {
 
-inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
+inline constexpr uint32_t kMagic = 0x47415656;  // in memory on a little-endian machine: "VVAG"
 inline constexpr uint16_t kVersion = 4;
 inline constexpr size_t kAlignment = 8;
-// Bytes: enough for the largest datagram with its addresses, and for the operations of a busy
-// instant.
+// The maximum size of a message in bytes: enough for the largest datagram with its addresses, and
+// for the operations of a busy instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
 
 enum class Code : uint16_t {
-  // Requests about nodes; subject = the node, a number the simulator chooses. Each is answered with
-  // kDone or kFailed.
-  kCreateNode = 1,    // text: its name. Creates a network namespace of that name in /run/netns
-  kMoveInterface,     // MoveInterface. kDone carries Interface
-  kSetLink,           // SetLink
-  kAddAddress,        // InterfaceAddress
-  kRemoveAddress,     // InterfaceAddress
-  kAddRoute,          // Route, RouteHops: replaces one of the same destination and metric
-  kRemoveRoute,       // Route, RouteHops; removes it with all its hops
-  kAddNeighbour,      // Neighbour: a permanent entry
-  kWriteSysctl,       // text: name, a zero byte, value. kGuestItself: the guest's own namespace
-  kAddRule,           // Rule: packets from a source use a table
-  kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
-  kSetMptcpLimits,    // MptcpLimits
+  // Requests about nodes; the subject is the node's number, which the simulator chooses. Each
+  // request is answered with kDone or kFailed.
+  kCreateNode = 1,    // text: the node's name. Creates a network namespace /run/netns/NAME
+  kMoveInterface,     // payload: MoveInterface. kDone carries Interface
+  kSetLink,           // payload: SetLink
+  kAddAddress,        // payload: InterfaceAddress
+  kRemoveAddress,     // payload: InterfaceAddress
+  kAddRoute,          // payload: Route, RouteHops. Replaces a route of the same destination, metric
+  kRemoveRoute,       // payload: Route, RouteHops. Removes the route with all its next hops
+  kAddNeighbour,      // payload: Neighbour. Adds a permanent neighbour entry
+  kWriteSysctl,       // text: name, a zero byte, value. kGuestItself: the guest's first namespace
+  kAddRule,           // payload: Rule. Packets from a source use a routing table
+  kAddMptcpEndpoint,  // payload: MptcpEndpoint. Adds an address for MPTCP's subflows
+  kSetMptcpLimits,    // payload: MptcpLimits
 
-  // Requests about sockets; subject = the socket, a number below kAccepted the simulator chooses.
-  kOpenSocket = 0x100,  // OpenSocket. kReady if the kernel serves it without a connection
-  kBind,                // Endpoint. kBound
-  kListen,              // Listen. kBound
-  kConnect,             // Endpoint. kConnected
-  kSend,       // [Endpoint if kToEndpoint] bytes, or uint64_t: a number of zeros (kZeros). kWritten
-  kCredit,     // uint64_t: this many more bytes may be received. No answer
-  kShutdown,   // uint32_t: SHUT_RD, SHUT_WR. No answer. Data queued before is still sent
-  kClose,      // no payload, or kAbort: reset. No answer or further events. Data queued before is
-               // still sent
-  kSetOption,  // SocketOption and its value. kReady if asked for (kAnswer)
-  kGetOption,  // SocketOption. kOption
+  // Requests about sockets; the subject is the socket's number, which the simulator chooses and
+  // which is below kAccepted.
+  kOpenSocket = 0x100,  // payload: OpenSocket. Answer: kReady if connectionless and kernel-served
+  kBind,                // payload: Endpoint. Answer: kBound
+  kListen,              // payload: Listen. Answer: kBound
+  kConnect,             // payload: Endpoint. Answer: kConnected
+  // Payload of kSend: an Endpoint with the flag kToEndpoint; then the bytes or, with the flag
+  // kZeros, a uint64_t, the number of zero bytes. Answer: kWritten.
+  kSend,
+  // Payload of kCredit: uint64_t, the number of further bytes that the application accepts. No
+  // answer.
+  kCredit,
+  // Payload of kShutdown: uint32_t, SHUT_RD or SHUT_WR. No answer. Data that was queued before is
+  // still sent.
+  kShutdown,
+  // Payload of kClose: none. With the flag kAbort the connection is reset. No answer or further
+  // events. Data that was queued before is still sent.
+  kClose,
+  kSetOption,  // payload: SocketOption, the option's value. Answer with flag kAnswer: kReady
+  kGetOption,  // payload: SocketOption. Answer: kOption
 
-  // Requests about programs (0x200) and statistics (0x300) are in program_protocol.h and
-  // state_protocol.h.
+  // The codes of requests about programs (from 0x200 on) and about statistics (from 0x300 on) are
+  // in program_protocol.h and state_protocol.h.
 
-  // Events; the top bit distinguishes them from requests. Subject and request number are those of
-  // the request.
-  kHello = 0x8000,  // Hello: the agent is ready
-  kDone,            // payload depends on the request
-  kFailed,          // Failed, and text: what was attempted
+  // Events. The top bit of the code distinguishes events from requests. An event that answers a
+  // request has the subject and the number of the request.
+  kHello = 0x8000,  // payload: Hello. The agent is ready
+  kDone,            // success; the payload depends on the request
+  kFailed,          // payload: Failed, then a text: what was attempted
 
-  kBound = 0x8100,  // Endpoint: the local one
-  kConnected,       // Connected
-  kAccepted,        // subject = the listener; Accepted
-  kData,     // [Endpoint from][PacketInfo] according to the flags, bytes or uint64_t (kZeros); a
-             // datagram or a piece of the stream
-  kWritten,  // uint64_t: the kernel has accepted this many more bytes of kSend
+  kBound = 0x8100,  // payload: Endpoint, the local address
+  kConnected,       // payload: Connected
+  kAccepted,        // payload: Accepted; the subject is the listening socket
+  // A datagram or a piece of a stream. Payload of kData: an Endpoint (the sender) with the flag
+  // kToEndpoint, a PacketInfo with the flag kWithInfo; then the bytes or, with the flag kZeros, a
+  // uint64_t, the number of zero bytes.
+  kData,
+  kWritten,  // payload: uint64_t, the number of further bytes of kSend that the kernel has accepted
   kEnd,      // the peer has finished sending
-  kBroken,   // uint32_t: errno; the connection is lost (reset, timed out), or an ICMP error arrived
-  kOption,   // SocketOption and its value
-  kReady,    // uint32_t: the agent's descriptor, for its kernel
+  // The connection is lost (reset, timed out), or an ICMP error arrived. Payload of kBroken:
+  // uint32_t, the errno.
+  kBroken,
+  kOption,  // payload: SocketOption, the option's value
+  kReady,   // payload: uint32_t, the agent's descriptor of the socket, which the kernel adopts
 };
 inline constexpr uint16_t kFirstProgramCode = 0x200;
 inline constexpr uint16_t kFirstStatisticsCode = 0x300;
-// The number, instead of a node's, of the namespace that the guest booted in, of which new ones
-// inherit part.
+// The subject that stands for the network namespace in which the guest booted, instead of a node's
+// number. New namespaces inherit some of its parameters.
 inline constexpr uint32_t kGuestItself = 0;
-// Numbers of sockets that the agent accepted start here.
+// The lowest number of a socket that the agent has accepted.
 inline constexpr uint32_t kAccepted = 0x80000000;
 
-// OperationHeader::flags
-inline constexpr uint16_t kZeros = 1;       // kSend, kData: a count instead of as many zero bytes
-inline constexpr uint16_t kToEndpoint = 2;  // kSend, kData: an Endpoint precedes the bytes
-inline constexpr uint16_t kWithInfo = 4;    // kData: a PacketInfo follows the Endpoint
-inline constexpr uint16_t kAbort = 8;       // kClose
-inline constexpr uint16_t kAnswer = 16;     // kSetOption
+// The bits of OperationHeader::flags.
+inline constexpr uint16_t kZeros = 1;       // for kSend, kData: the payload is a number of zeros
+inline constexpr uint16_t kToEndpoint = 2;  // for kSend, kData: an Endpoint precedes the bytes
+inline constexpr uint16_t kWithInfo = 4;    // for kData: a PacketInfo follows the Endpoint
+inline constexpr uint16_t kAbort = 8;       // for kClose: the connection is reset
+inline constexpr uint16_t kAnswer = 16;     // for kSetOption: the agent answers with kReady
 
 struct MessageHeader {
   uint32_t magic;
   uint16_t version;
   uint16_t operations;
-  uint32_t length;    // bytes of the whole message
-  uint32_t sequence;  // counts the messages of one direction from 0
+  uint32_t length;    // bytes of the message, including this header
+  uint32_t sequence;  // the number of the message: 0 for the first one of a direction
 };
 static_assert(sizeof(MessageHeader) == 16);
 static_assert(offsetof(MessageHeader, version) == 4, "version stays here in every version");
@@ -111,13 +125,13 @@ struct OperationHeader {
   uint16_t flags;
   uint32_t length;  // bytes of the payload, without padding
   uint32_t subject;
-  uint32_t request;  // chosen by the requester; an answer repeats it
+  uint32_t request;  // the request's number, chosen by the requester; an answer repeats it
 };
 static_assert(sizeof(OperationHeader) == 16);
 
 struct Endpoint {
-  uint16_t family;  // AF_INET, AF_INET6, or AF_UNSPEC: none
-  uint16_t port;    // host order; for a raw socket the protocol, or 0
+  uint16_t family;  // AF_INET, AF_INET6, or AF_UNSPEC: no address
+  uint16_t port;    // port in host byte order; for a raw socket the protocol, or 0
   uint32_t scope;   // the ifindex for a link-local IPv6 address, or 0
   uint8_t address[16];
 };
@@ -129,17 +143,17 @@ struct Interface {
 };
 
 struct MoveInterface {
-  uint8_t mac[6];  // the device's at boot
+  uint8_t mac[6];  // the device's MAC address when the guest booted
   uint8_t reserved[2];
-  char name[16];  // zero-terminated: the device's name on the node
+  char name[16];  // the device's name on the node, zero-terminated
 };
 static_assert(sizeof(MoveInterface) == 24);
 
 struct SetLink {
   int32_t ifindex;
-  int32_t up;    // 1, 0; -1: unchanged
+  int32_t up;    // 1: up; 0: down; -1: unchanged
   uint32_t mtu;  // 0: unchanged
-  int32_t arp;   // 1, 0; -1: unchanged
+  int32_t arp;   // 1: ARP on; 0: ARP off; -1: unchanged
 };
 static_assert(sizeof(SetLink) == 16);
 
@@ -147,23 +161,23 @@ struct InterfaceAddress {
   int32_t ifindex;
   uint32_t prefix_length;
   Endpoint address;       // the port is not used
-  uint32_t no_route = 0;  // 1: its network gets no route
+  uint32_t no_route = 0;  // 1: the kernel adds no route to the address's network
 };
 static_assert(sizeof(InterfaceAddress) == 36);
 
 struct Route {
   uint32_t prefix_length;
   uint32_t metric;
-  uint32_t table;  // 0: main
-  uint32_t hops;   // RouteHops that follow
+  uint32_t table;  // the routing table's number; 0: main
+  uint32_t hops;   // the number of RouteHops that follow
   Endpoint destination;
 };
 static_assert(sizeof(Route) == 40);
 
 struct RouteHop {
-  int32_t ifindex;  // 0: the kernel finds it by the gateway
+  int32_t ifindex;  // 0: the kernel finds the interface by the gateway
   uint32_t reserved;
-  Endpoint gateway;  // AF_UNSPEC: on link
+  Endpoint gateway;  // AF_UNSPEC: the destination is on the link
 };
 static_assert(sizeof(RouteHop) == 32);
 
@@ -179,7 +193,9 @@ struct Rule {
   uint32_t prefix_length;
   uint32_t table;
   uint32_t priority;
-  int32_t incoming;  // the ifindex that packets arrive on; 1: sent by the node; 0: all
+  // The ifindex of the interface on which packets arrive; 1: packets that the node sends; 0: all
+  // packets.
+  int32_t incoming;
   Endpoint from;
 };
 static_assert(sizeof(Rule) == 40);
@@ -192,8 +208,8 @@ struct MptcpEndpoint {
 static_assert(sizeof(MptcpEndpoint) == 32);
 
 struct MptcpLimits {
-  uint32_t subflows;   // besides a connection's first one
-  uint32_t addresses;  // announced by the peer and used
+  uint32_t subflows;   // the maximum number of a connection's subflows besides its first one
+  uint32_t addresses;  // the maximum number of the peer's announced addresses that are used
 };
 static_assert(sizeof(MptcpLimits) == 8);
 
@@ -202,15 +218,15 @@ struct OpenSocket {
   uint16_t family;
   uint16_t type;
   uint32_t protocol;
-  uint32_t kernel_serves;  // 1: its data is for the guest's kernel (ServedSockets)
-  uint64_t credit;         // bytes that may be received before the first kCredit
+  uint32_t kernel_serves;  // 1: the guest's kernel serves the socket's data (ServedSockets)
+  uint64_t credit;         // the bytes that may be received before the first kCredit
 };
 static_assert(sizeof(OpenSocket) == 24);
 
 struct Listen {
   uint32_t backlog;
   uint32_t reserved;
-  uint64_t credit;  // for each accepted socket
+  uint64_t credit;  // the bytes that each accepted socket may receive before its first kCredit
 };
 static_assert(sizeof(Listen) == 16);
 
@@ -222,20 +238,20 @@ struct SocketOption {
 struct Connected {
   Endpoint local;
   Endpoint peer;
-  uint32_t descriptor;  // the agent's, for its kernel
+  uint32_t descriptor;  // the agent's descriptor of the socket, which the kernel adopts
   uint32_t reserved;
 };
 static_assert(sizeof(Connected) == 56);
 
 struct Accepted {
   uint32_t socket;
-  uint32_t descriptor;  // the agent's, for its kernel
+  uint32_t descriptor;  // the agent's descriptor of the socket, which the kernel adopts
   Endpoint local;
   Endpoint peer;
 };
 static_assert(sizeof(Accepted) == 56);
 
-// Metadata of a received datagram; members that no socket option requested are 0 or -1.
+// The metadata of a received datagram; members that no socket option requested are 0 or -1.
 struct PacketInfo {
   int32_t ifindex;
   int16_t ttl;
@@ -246,24 +262,24 @@ static_assert(sizeof(PacketInfo) == 32);
 
 struct Failed {
   int32_t error_number;
-  uint16_t code;  // the failed request's
+  uint16_t code;  // the code of the failed request
   uint16_t reserved;
 };
 static_assert(sizeof(Failed) == 8);
 
 struct Hello {
   uint32_t max_message;
-  char release[60];  // "uname -r", zero-terminated
+  char release[60];  // the kernel release ("uname -r"), zero-terminated
 };
 static_assert(sizeof(Hello) == 64);
 
-// The peer violated the protocol: its messages cannot be trusted any more.
+// Thrown when the peer violated the protocol, so that its messages cannot be trusted any more.
 class ProtocolError : public Error {
  public:
   explicit ProtocolError(const std::string& message) : Error("kernel agent: " + message) {}
 };
 
-// One operation of a validated message; the payload is borrowed.
+// One operation of a validated message; the payload is borrowed from the message.
 struct Operation {
   Code code{};
   uint16_t flags = 0;
@@ -271,8 +287,8 @@ struct Operation {
   uint32_t request = 0;
   std::span<const std::byte> payload;
 
-  // Returns the structure at `offset` of the payload; throws ProtocolError if the payload is
-  // shorter.
+  // Returns the structure of type T at `offset` of the payload; throws ProtocolError if the payload
+  // is shorter.
   template <class T>
   T As(size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -288,20 +304,20 @@ struct Operation {
   [[noreturn]] void ThrowShort() const;
 };
 
-// Collects operations into messages of at most `max_message` bytes, which are passed to `send` when
-// full and by Flush().
+// Collects operations into messages of at most `max_message` bytes, and passes a message to `send`
+// when it is full and when Flush() is called.
 class MessageWriter {
  public:
   using Sender = std::function<void(std::span<const std::byte>)>;
   MessageWriter(size_t max_message, Sender send);
 
-  // Adds an operation whose payload is the concatenation of `parts`. Throws UsageError if they
-  // exceed the size of a message.
+  // Adds an operation whose payload is the concatenation of `parts`. Throws UsageError if the
+  // payload exceeds the size of a message.
   void Add(Code code, uint32_t subject, uint32_t request,
            std::initializer_list<std::span<const std::byte>> parts, uint16_t flags = 0);
   void Flush();
   bool empty() const { return operations_ == 0; }
-  // The largest payload an operation can have.
+  // Returns the maximum size of an operation's payload, in bytes.
   size_t MaxPayload() const {
     return max_message_ - sizeof(MessageHeader) - sizeof(OperationHeader);
   }
@@ -314,18 +330,19 @@ class MessageWriter {
   uint32_t sequence_ = 0;
 };
 
-// Validates messages of one direction and calls `each` for every operation. A message that is
-// invalid anywhere is rejected as a whole.
+// Validates the messages of one direction and calls `each` for every operation. A message with any
+// invalid part is rejected as a whole.
 class MessageReader {
  public:
-  // Throws ProtocolError.
+  // Reads a message; throws ProtocolError if the message is invalid.
   void Read(std::span<const std::byte> message, const std::function<void(const Operation&)>& each);
 
  private:
   uint32_t sequence_ = 0;
 };
 
-// The bytes of a structure, or of a text without its terminating zero; borrowed.
+// Returns the bytes of a structure, or of a text without its terminating zero; the bytes are
+// borrowed.
 template <class T>
 requires(std::is_trivially_copyable_v<T> && !std::is_array_v<T> &&
          !std::is_pointer_v<T>) std::span<const std::byte> BytesOf(const T& value) {
@@ -335,17 +352,18 @@ inline std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
 
-// Conversions. FromEndpoint throws ProtocolError for a family that is neither IPv4 nor IPv6.
+// Convert between IP addresses and endpoints of the protocol. FromEndpoint() throws ProtocolError
+// for an address family that is neither IPv4 nor IPv6.
 Endpoint ToEndpoint(const wire::IpAddress& address, uint16_t port = 0, uint32_t scope = 0);
 wire::IpAddress FromEndpoint(const Endpoint& endpoint);
 
-// An array of characters as text, up to the terminating zero if there is one.
+// Returns an array of characters as text, up to the terminating zero if there is one.
 template <size_t N>
 std::string FixedText(const char (&text)[N]) {
   return std::string(text, strnlen(text, N));
 }
 
-// "add an address": for error messages.
+// Returns a request's description for error messages, such as "add an address".
 std::string_view Describe(Code code);
 
 }  // namespace viaduct::guest::agent

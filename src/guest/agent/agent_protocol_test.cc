@@ -95,12 +95,13 @@ TEST(MessageTest, NothingIsHandedOutOfABrokenMessage) {
   Bytes longer = good;
   longer.resize(longer.size() + 8);
   EXPECT_TRUE(refused(longer));
-  for (const size_t at : {0, 4, 6, 8, 12}) {  // magic, version, operations, length, sequence
+  // The offsets of magic, version, operations, length and sequence in the message's header.
+  for (const size_t at : {0, 4, 6, 8, 12}) {
     Bytes wrong = good;
     wrong[at] ^= std::byte{1};
     EXPECT_TRUE(refused(wrong)) << at;
   }
-  Bytes huge = good;  // the first operation's length
+  Bytes huge = good;  // a message whose first operation has a huge length
   std::fill_n(huge.begin() + sizeof(MessageHeader) + 4, 4, std::byte{0xff});
   EXPECT_TRUE(refused(huge));
 }

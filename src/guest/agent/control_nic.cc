@@ -9,9 +9,10 @@
 namespace viaduct::guest {
 namespace {
 
-// Any address is suitable: this interface only carries frames to and from the agent.
+// The MAC address of the control interface. Any address is suitable, because the interface only
+// carries frames to and from the agent.
 const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
-// The number of retries to send to a full ring before the agent is considered stuck.
+// The maximum number of retries to send to a full ring, after which the agent is considered stuck.
 constexpr int kMaxRetries = 10'000;
 constexpr int kRetriesAtOnce = 10;
 
@@ -34,9 +35,9 @@ void ControlNic::Send(std::span<const std::byte> message) {
   if (agent_ready_) SendWaiting();
 }
 
-// Frames that do not fit in the guest's ring are sent when the guest has run: first at the same
-// instant, then at increasing intervals, because the agent may be waiting for virtual time
-// (removing a namespace's devices waits for a grace period).
+// Sends the queued frames. Frames that do not fit in the guest's ring are sent again when the guest
+// has run: first at the same instant, then at increasing intervals, because the agent may be
+// waiting for virtual time (removing a namespace's devices waits for a grace period).
 void ControlNic::SendWaiting() {
   while (!to_guest_.empty() && nic_.Deliver(to_guest_.front())) {
     to_guest_.pop_front();
@@ -53,7 +54,8 @@ void ControlNic::SendWaiting() {
 }
 
 void ControlNic::HandFrame(std::span<const std::byte> frame) {
-  // The kernel also sends its own frames (multicast listener reports), which are ignored.
+  // The guest's kernel also sends frames of its own (multicast listener reports), which are
+  // ignored.
   const auto message = assembler_.Add(frame);
   if (!message) return;
   // The agent's first message shows that it is ready.

@@ -1,5 +1,5 @@
-// The network interface of a guest through which its agent communicates: it has no link and takes
-// no virtual time.
+// The network interface of a guest through which its agent communicates: the interface has no link
+// and takes no virtual time.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,18 @@
 
 namespace viaduct::guest {
 
-// The constructor adds the interface to the guest as its next one, which must be the first (eth0).
+// The control interface of a guest. The constructor adds the interface to the guest; it must be the
+// guest's first interface (eth0).
 class ControlNic final : public AgentChannel {
  public:
-  // The MTU of the interface, for the guest's VIADUCT_CONTROL_MTU.
+  // The MTU of the control interface in bytes, which the guest receives as VIADUCT_CONTROL_MTU.
   static constexpr size_t kMtu = 16384;
 
   ControlNic(Calendar& calendar, Guest& guest);
   ControlNic(const ControlNic&) = delete;
   ControlNic& operator=(const ControlNic&) = delete;
 
-  // Whether the agent has sent kHello.
+  // Returns whether the agent has sent kHello.
   bool agent_ready() const { return agent_ready_; }
 
   size_t MaxMessage() const override;
@@ -46,7 +47,8 @@ class ControlNic final : public AgentChannel {
   std::function<void(std::span<const std::byte>)> receiver_;
   agent::FrameSplitter splitter_;
   agent::FrameAssembler assembler_;
-  std::deque<std::vector<std::byte>> to_guest_;  // until the agent is ready and the ring has space
+  // Frames that wait until the agent is ready and the guest's ring has space.
+  std::deque<std::vector<std::byte>> to_guest_;
   bool agent_ready_ = false;
   bool retrying_ = false;
   int retries_ = 0;

@@ -44,7 +44,8 @@ std::string DescribeStatus(int status) {
 
 ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
   const std::weak_ptr<Programs> weak = programs_;
-  // Returns a copy, because the callback may Forget() the program.
+  // Finds a program's callbacks; returns a copy of them, because a callback may call Forget() for
+  // the program.
   const auto find = [weak](const agent::Operation& operation) {
     const auto programs = weak.lock();
     if (!programs) return ProgramEvents();

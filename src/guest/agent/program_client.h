@@ -14,56 +14,61 @@
 namespace viaduct::guest {
 
 struct ProgramRequest {
-  uint32_t node = 0;                    // from AgentClient::CreateNode()
-  std::vector<std::string> words = {};  // argv; the first is looked up in the environment's PATH
+  uint32_t node = 0;  // the number from AgentClient::CreateNode()
+  // The program's argv; the environment's PATH is searched for the first word.
+  std::vector<std::string> words = {};
   std::vector<std::string> environment = {};  // NAME=VALUE; the complete environment
   std::string folder = "/";
-  bool input = false;              // Write() is its standard input; else the input is empty
-  bool terminal = false;           // has a terminal, and Write() is its keyboard input
-  uint16_t rows = 0, columns = 0;  // the terminal's; 0: unknown
+  bool input = false;     // true: Write() is the standard input; false: the standard input is empty
+  bool terminal = false;  // true: the program has a terminal, and Write() is its keyboard input
+  uint16_t rows = 0, columns = 0;  // the terminal's size; 0: unknown
 };
 
-// The events of a program, each called at the virtual instant at which it happens.
+// The callbacks for the events of a program, each called at the virtual instant at which the event
+// happens.
 struct ProgramEvents {
-  // `error_number`: 0 when the program runs; else there are no further events.
+  // Called when the start has succeeded (`error_number` is 0) or failed (no further events follow).
   std::function<void(int error_number, const std::string& words)> started;
-  std::function<void(int descriptor, std::span<const std::byte> bytes)> output;  // 1 or 2; borrowed
-  std::function<void(int status)> exited;  // from waitpid(2); follows all of its output
+  // `descriptor`: 1 or 2. `bytes` are valid during the call.
+  std::function<void(int descriptor, std::span<const std::byte> bytes)> output;
+  std::function<void(int status)> exited;  // wait status of waitpid(2); follows all output
 };
 
-// The default environment of programs: PATH, HOME, LANG, TERM. The host's variables are not passed
-// on because they would make runs differ.
+// Returns the default environment of programs: PATH, HOME, LANG, TERM. The variables of the
+// simulator's environment are not passed on, because they would make runs differ.
 std::vector<std::string> DefaultEnvironment();
 
-// Returns the path at which a node sees a folder of the host: the same, or / for folders that nodes
-// replace (/run, /proc, /sys, /dev).
+// Returns the path at which a node sees a folder of the host: the same path, or / for folders that
+// nodes replace (/run, /proc, /sys, /dev).
 std::string NodeFolder(const std::string& host_folder);
 
 // Describes a wait status (waitpid(2)): "exit status 3", "killed by signal 9 (Killed)".
 std::string DescribeStatus(int status);
 
-// One for each agent.
+// Starts programs on the nodes of a guest and reports their events; each agent has one
+// ProgramClient.
 class ProgramClient {
  public:
-  // The agent client must outlive every call except that of the destructor.
+  // Registers the handlers of the programs' events. The agent client must outlive every call of
+  // this object's functions except the destructor.
   explicit ProgramClient(AgentClient& agent);
   ProgramClient(const ProgramClient&) = delete;
   ProgramClient& operator=(const ProgramClient&) = delete;
 
-  // Starts a program and returns its number. Throws UsageError for a request without words or with
-  // a zero byte.
+  // Starts a program and returns the program's number. Throws UsageError if the request has no
+  // words, or has a word with a zero byte.
   uint32_t Start(const ProgramRequest& request, ProgramEvents events);
-  // Writes to the program's standard input; no bytes mean end of file.
+  // Writes to the program's standard input; an empty `bytes` means end of file.
   void Write(uint32_t program, std::span<const std::byte> bytes);
   // Sends a signal to the program's process group.
   void Signal(uint32_t program, int signal);
   // Sets the window size of the program's terminal.
   void Resize(uint32_t program, uint16_t rows, uint16_t columns);
-  // Whether the program has a terminal and waits at its own prompt for a line that it edits itself,
-  // as a shell does between two commands. Asks the guest at the present instant; returns false if
-  // that would need virtual time.
+  // Returns whether the program has a terminal and waits at a prompt for a line that the program
+  // edits itself, as a shell does between two commands. Asks the guest at the present instant;
+  // returns false if the answer would need virtual time.
   bool AtPrompt(uint32_t program);
-  // Stops the events of the program, which keeps running.
+  // Stops the callbacks for the program, which keeps running.
   void Forget(uint32_t program) { programs_->erase(program); }
 
  private:
@@ -71,7 +76,9 @@ class ProgramClient {
 
   AgentClient& agent_;
   uint32_t next_ = 1;
-  std::shared_ptr<Programs> programs_ = std::make_shared<Programs>();  // handlers hold it weakly
+  // The callbacks of the programs, by program number; the agent client's handlers hold a weak
+  // pointer.
+  std::shared_ptr<Programs> programs_ = std::make_shared<Programs>();
 };
 
 }  // namespace viaduct::guest

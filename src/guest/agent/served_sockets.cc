@@ -42,8 +42,8 @@ bool IsTcp(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM && (request.protocol == 0 || request.protocol == IPPROTO_TCP);
 }
 
-// Returns whether the socket has a single association or connection, as all of the simulator's
-// have.
+// Returns whether a kernel that also serves messages can serve the socket: the socket has a single
+// association or connection at most, as all sockets of the simulator.
 bool IsMessages(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM || request.type == SOCK_DCCP || request.type == SOCK_DGRAM ||
          request.type == SOCK_RAW;
@@ -53,8 +53,8 @@ bool IsConnectionless(const agent::OpenSocket& request) {
   return request.type == SOCK_DGRAM || request.type == SOCK_RAW;
 }
 
-// Returns the code of the request that failed by the kernel's report. Throws SystemError, which
-// ends the run, for a socket that the kernel did not take: no process would serve it.
+// Returns the code of the request whose failure the kernel reports. Throws SystemError, which ends
+// the run, if the kernel failed to adopt a socket: no process would serve the socket.
 Code CodeOf(const SocketEvent& event) {
   switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
@@ -77,8 +77,8 @@ void Append(std::span<const std::byte> bytes, std::vector<std::byte>* to) {
   to->insert(to->end(), bytes.begin(), bytes.end());
 }
 
-// Returns the flags of kData for the ancillary data of a message, which is put in front of its
-// bytes.
+// Appends a message's ancillary data (sender, control messages), which precedes the bytes of the
+// message, to `payload`. Returns the flags of kData for this data.
 uint16_t TakeAncillary(SocketEvent& event, std::vector<std::byte>* payload) {
   uint16_t flags = 0;
   agent::SocketAddress name;
@@ -143,10 +143,11 @@ bool ServedSockets::TakeUnconnected(Socket& socket, Code code, uint32_t number, 
       return true;
     case Code::kSend:
     case Code::kShutdown:
-      if (!socket.connecting) return false;  // the agent knows why it fails
+      if (!socket.connecting) return false;  // the agent reports why the request fails
       socket.held.push_back({code, request, flags, Joined(parts)});
       return true;
-    case Code::kClose:  // the agent sends what is held once it is connected, and then closes it
+    // The agent sends the held data of an unconnected socket once it is connected, then closes it.
+    case Code::kClose:
       for (const Held& held : socket.held)
         to_agent_(held.code, number, held.request, held.payload, held.flags);
       sockets_.erase(number);
@@ -221,7 +222,8 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   operation.message = (flags & agent::kToEndpoint) != 0;
   if (!operation.message && !operation.zeros) return service_.Put(operation, parts);
   if (!operation.message) return PutPieces(operation, First<uint64_t>(parts));
-  // The receiver and the data for it: two parts, or one if the message was held.
+  // `parts` has the receiver's endpoint and the data: as two parts, or as one part if the message
+  // was held.
   std::span<const std::byte> front = *parts.begin();
   std::span<const std::byte> data;
   std::vector<std::byte> joined;
@@ -236,7 +238,8 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   const auto name = std::as_bytes(std::span(&to.storage, 1)).first(to.length);
   if (operation.zeros) {
     const auto count = AsRequest(data).As<uint64_t>();
-    // A larger count is too long for any message, which the kernel reports.
+    // A count that exceeds 32 bits is larger than any message, so the kernel reports the error for
+    // the largest count too.
     operation.value =
         static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
     data = {};
@@ -246,7 +249,7 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   service_.Put(operation, {data, name});
 }
 
-// Splits `value`: an operation's has 32 bits.
+// Splits `value` between several operations, because the value of one operation has 32 bits.
 void ServedSockets::PutPieces(SocketOperation operation, uint64_t value) {
   for (uint64_t left = value; left > 0; left -= operation.value) {
     operation.value =
@@ -280,7 +283,7 @@ void ServedSockets::Note(const agent::Operation& event) {
       found->second.connecting = false;
       found->second.held.clear();
     } else if (failed == Code::kOpenSocket) {
-      sockets_.erase(found);  // the agent has no such socket
+      sockets_.erase(found);  // the agent failed to open the socket
     }
   }
 }
@@ -290,7 +293,7 @@ void ServedSockets::NoteAnswer(Socket& socket, const agent::Operation& event) {
   if (socket.asked.erase(event.request) == 0) return;
   if (event.code == Code::kFailed &&
       static_cast<Code>(event.As<agent::Failed>().code) == Code::kOpenSocket) {
-    // The socket does not exist: the agent answers each request so.
+    // The socket does not exist: the agent answers each held request with an error.
     for (const Held& held : socket.held)
       to_agent_(held.code, number, held.request, held.payload, held.flags);
     sockets_.erase(number);
@@ -302,7 +305,8 @@ void ServedSockets::NoteAnswer(Socket& socket, const agent::Operation& event) {
                  {});
     PutCredit(number, socket.credit);
   }
-  // Held requests that follow a request to the agent are held again.
+  // Keeps the held requests until the agent has answered. A held request that follows another
+  // request to the agent is held again.
   if (!socket.asked.empty()) return;
   for (const Held& held : std::exchange(socket.held, {})) {
     if (!TakeConnectionless(socket, held.code, number, held.request, {held.payload}, held.flags))

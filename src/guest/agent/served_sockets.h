@@ -1,12 +1,13 @@
-// The sockets of a guest that its kernel serves, and the sockets that its agent does.
+// The division of a guest's sockets between the guest's kernel, which serves their data, and the
+// guest's agent.
 //
-// The agent opens, binds and connects all sockets and accepts connections. A socket that its kernel
-// can serve is handed to the kernel as soon as it is connected, with the data to be sent by then,
-// or, if it needs no connection (UDP, raw IP), as soon as it is open; the agent keeps only its
-// descriptor, and answers questions about options.
+// The agent opens, binds and connects all sockets and accepts connections. A socket that the
+// guest's kernel can serve is passed to the kernel as soon as it is connected, with the data that
+// was sent before, or, if it needs no connection (UDP, raw IP), as soon as it is open. The agent
+// then keeps only the descriptor of the socket, and answers questions about options.
 //
 // The kernel carries out its operations before the agent's requests of the same instant. So
-// operations that follow a request to the agent are held until that has been answered.
+// operations that follow a request to the agent are held until the agent has answered the request.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +28,24 @@ namespace viaduct::guest {
 class ServedSockets {
  public:
   using Parts = std::initializer_list<std::span<const std::byte>>;
-  // Sends a request about a socket to the agent.
+  // The function that sends a request about a socket to the agent.
   using ToAgent = std::function<void(agent::Code code, uint32_t socket, uint32_t request,
                                      std::span<const std::byte> payload, uint16_t flags)>;
 
-  // The service must outlive this object.
+  // Stores both arguments. The service must outlive this object.
   ServedSockets(SocketService& service, ToAgent to_agent);
 
-  // Handles a request about a socket; returns false if it must be sent to the agent as it is.
+  // Handles a request about a socket; returns false if the caller must send the request to the
+  // agent unchanged.
   bool Take(agent::Code code, uint32_t socket, uint32_t request, Parts parts, uint16_t flags);
-  // Reads an event of the agent about a socket, before the socket's owner is notified of it.
+  // Handles an event of the agent about a socket, before the application is notified of the event.
   void Note(const agent::Operation& event);
-  // Handles the report that the kernel no longer serves this socket. Throws agent::ProtocolError if
-  // no request asked for that.
+  // Handles the report that the kernel no longer serves the socket. Throws agent::ProtocolError if
+  // no request to close the socket preceded.
   void Released(uint32_t socket);
-  // Converts an event of the kernel into one of the agent, whose payload is kept in `payload`;
-  // returns nullopt for a part of a message that continues. Not for kReleased. Throws
-  // agent::ProtocolError if the event is invalid.
+  // Converts an event of the kernel into an event of the agent, whose payload is stored in
+  // `payload`. Returns nullopt for a part of a message that is not the last part. Must not be
+  // called with kReleased. Throws agent::ProtocolError if the event is invalid.
   std::optional<agent::Operation> ToOperation(SocketEvent event, std::vector<std::byte>* payload);
 
  private:
@@ -55,14 +57,19 @@ class ServedSockets {
   };
   struct Socket {
     bool connectionless = false;
-    std::set<uint32_t> asked;  // connectionless: requests that the agent has yet to answer
+    // The requests about a connectionless socket that the agent has not answered yet.
+    std::set<uint32_t> asked;
     bool connecting = false;
     bool adopted = false;
-    bool closing = false;    // closed after it was adopted
-    uint64_t credit = 0;     // before adoption; for a listener, the credit of accepted sockets
-    std::vector<Held> held;  // while it connects; connectionless: until `asked` is empty
-    uint64_t begun = 0;      // bytes of a message whose end has not arrived
-    std::vector<std::byte> begun_bytes;  // empty: all of them zeros
+    bool closing = false;  // the application closed the socket after adoption
+    // The bytes that may be received, until adoption; for a listener, the credit of each accepted
+    // socket.
+    uint64_t credit = 0;
+    // Requests held while the socket connects or, for a connectionless socket, until `asked` is
+    // empty.
+    std::vector<Held> held;
+    uint64_t begun = 0;  // the number of bytes of a message whose end has not arrived
+    std::vector<std::byte> begun_bytes;  // the bytes of that message; empty: all are zeros
     uint32_t close_request = 0;
     uint16_t close_flags = 0;
   };
@@ -74,8 +81,8 @@ class ServedSockets {
   bool TakeConnectionless(Socket& socket, agent::Code code, uint32_t number, uint32_t request,
                           Parts parts, uint16_t flags);
   bool Open(uint32_t number, uint32_t request, Parts parts);
-  // Stores a part of a message, or puts the stored parts in front of the last one. Returns whether
-  // the message is whole.
+  // Stores a part of a message; puts the stored parts in front of the last part in `event`. Returns
+  // whether the message is complete.
   bool Join(SocketEvent& event);
   void NoteAnswer(Socket& socket, const agent::Operation& event);
   void Send(uint32_t number, Parts parts, uint16_t flags);

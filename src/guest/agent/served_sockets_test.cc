@@ -19,8 +19,8 @@ using agent::Code;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Logs the operations for the kernel and the requests to the agent, in order: "kernel CODE SOCKET
-// VALUE[ zeros][ abort][: PAYLOAD]", "agent CODE SOCKET REQUEST LENGTH".
+// A fixture that logs the operations for the kernel and the requests to the agent, in order, as
+// "kernel CODE SOCKET VALUE[ zeros][ abort][: PAYLOAD]" and "agent CODE SOCKET REQUEST LENGTH".
 class ServedSocketsTest : public testing::Test, protected SocketService {
  protected:
   bool Available() const override { return available_; }
@@ -104,7 +104,7 @@ TEST_F(ServedSocketsTest, AKernelThatServesNoneGetsNothing) {
 
 TEST_F(ServedSocketsTest, AConnectionIsTheKernelsWithItsCreditAndWhatWasSent) {
   Open(1);
-  EXPECT_FALSE(Connect(1));  // the agent connects it
+  EXPECT_FALSE(Connect(1));  // the agent, not the kernel, connects the socket
   EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("early")}));
   EXPECT_TRUE(Take(Code::kCredit, 1, {BytesOf(uint64_t{24})}));
   EXPECT_TRUE(Take(Code::kShutdown, 1, {BytesOf(uint32_t{SHUT_WR})}));
@@ -166,7 +166,7 @@ TEST_F(ServedSocketsTest, ClosedWhileItConnectsIsTheAgents) {
   Take(Code::kSend, 1, {BytesOf("12345")});
   Log();
   EXPECT_FALSE(Take(Code::kClose, 1));
-  EXPECT_EQ(Log().size(), 1u);  // the held data, sent by the agent
+  EXPECT_EQ(Log().size(), 1u);  // the held kSend, which the agent receives
   Connected(1, 46);
   EXPECT_THAT(Log(), IsEmpty());
 }
@@ -193,7 +193,8 @@ TEST_F(ServedSocketsTest, ASocketThatCouldNotBeOpenedIsTheAgentsError) {
 class ServedMessagesTest : public ServedSocketsTest {
  protected:
   ServedMessagesTest() { messages_ = true; }
-  // Opens a UDP socket; Ready() makes it the agent's descriptor 9. Returns the request.
+  // Opens a UDP socket, which Ready() then makes the agent's descriptor 9. Returns the number of
+  // the request.
   uint32_t OpenUdp(uint32_t socket) {
     EXPECT_TRUE(Open(socket, SOCK_DGRAM, IPPROTO_UDP));
     return request_;
@@ -222,7 +223,8 @@ class ServedMessagesTest : public ServedSocketsTest {
     event.value = count;
     return event;
   }
-  // Returns the bytes of the event, without what precedes them; "" for a part.
+  // Returns the bytes of an event's data without the sender and metadata in front; "" if the event
+  // is a part of a message that is not the last part.
   std::string Bytes(SocketEvent event) {
     std::vector<std::byte> payload;
     const auto operation = served_.ToOperation(std::move(event), &payload);

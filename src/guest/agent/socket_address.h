@@ -1,4 +1,4 @@
-// Conversion between endpoints of the protocol and socket addresses of the kernel.
+// Conversion between endpoints of the agent's protocol and socket addresses of the kernel.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,9 +13,10 @@ struct SocketAddress {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-// Throws ProtocolError for a family that is neither IPv4 nor IPv6.
+// Converts an endpoint; throws ProtocolError for an address family that is neither IPv4 nor IPv6.
 SocketAddress ToSocketAddress(const Endpoint& endpoint);
-// Returns AF_UNSPEC if the kernel returned no IP address.
+// Converts a socket address; returns an endpoint of family AF_UNSPEC if the kernel returned no IP
+// address.
 Endpoint FromSocketAddress(const SocketAddress& address);
 
 }  // namespace viaduct::guest::agent

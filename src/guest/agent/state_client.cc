@@ -10,8 +10,8 @@
 namespace viaduct::guest {
 namespace {
 
-// Removes and returns the front of `text` up to the next of `separators`, and removes the
-// separators.
+// Removes and returns the front of `text` up to the next character of `separators`, and removes the
+// separators that follow.
 std::string_view TakeWord(std::string_view& text, std::string_view separators) {
   const std::string_view word = text.substr(0, text.find_first_of(separators));
   text.remove_prefix(word.size());
@@ -29,12 +29,12 @@ bool Parses(std::string_view word, T& value) {
 int64_t Number(std::string_view word) {
   int64_t value = 0;
   if (Parses(word, value)) return value;
-  uint64_t large = 0;  // counters are unsigned, limits may be -1
+  uint64_t large = 0;  // counters are unsigned 64-bit numbers, but limits may be -1
   if (Parses(word, large)) return static_cast<int64_t>(large);
   throw agent::ProtocolError("a counter that is not a number: " + std::string(word));
 }
 
-// Adds the counters of two lines: "Tcp: A B" and "Tcp: 1 2".
+// Adds the counters in a line of names, "Tcp: A B", and a line of values, "Tcp: 1 2".
 void ParsePair(std::string_view names, std::string_view values, Counters& counters) {
   const std::string prefix(TakeWord(names, ": "));
   if (TakeWord(values, ": ") != prefix) throw agent::ProtocolError("counters without values");

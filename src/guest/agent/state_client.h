@@ -12,36 +12,38 @@
 #include "guest/agent/agent_client.h"
 #include "guest/agent/state_protocol.h"
 
-struct tcp_info;  // from linux/tcp.h, which conflicts with netinet/tcp.h
+struct tcp_info;  // declared here because linux/tcp.h conflicts with netinet/tcp.h
 
 namespace viaduct::guest {
 
-// Counters since the creation of the node, by their nstat(8) names ("IpInReceives",
+// The counters of a node since its creation, by their nstat(8) names ("IpInReceives",
 // "TcpExtTCPLostRetransmit").
 using Counters = std::map<std::string, int64_t>;
 
-// The callbacks of Sample(). All are called at the instant of Sample(), `done` last.
+// The callbacks of Sample(). All callbacks are called at the instant of Sample(), `done` as the
+// last.
 struct StateSink {
-  // Members of `info` that the guest's kernel is too old for are 0.
+  // Called for each TCP socket. Members of `info` that the guest's kernel does not have are 0.
   std::function<void(const agent::TcpState& socket, const ::tcp_info& info)> tcp;
   std::function<void(const agent::QdiscState& qdisc)> qdisc;
   std::function<void(const Counters& counters)> counters;
   std::function<void()> done;
 };
 
-// Adds the counters of a file: /proc/net/snmp and /proc/net/netstat (a line "Tcp: names", a line
-// "Tcp: values") or /proc/net/snmp6 (a name and a value a line). Throws ProtocolError.
+// Adds the counters from the text of a file: /proc/net/snmp or /proc/net/netstat (pairs of a line
+// of names and a line of values) or /proc/net/snmp6 (a name and a value in each line). Throws
+// ProtocolError if the text is malformed.
 void ParseCounters(std::string_view text, Counters& counters);
 
-// One for each agent.
+// Samples the state of a guest's nodes; each agent has one StateClient.
 class StateClient {
  public:
   explicit StateClient(AgentClient& agent);
   StateClient(const StateClient&) = delete;
   StateClient& operator=(const StateClient&) = delete;
 
-  // Samples a node now. Requests only what `sink` has a callback for. If the guest cannot answer,
-  // the agent's failure handler ends the run.
+  // Samples a node at the present instant. Requests only the parts of the state for which `sink`
+  // has a callback. If the guest cannot answer, the agent's failure handler ends the run.
   void Sample(uint32_t node, StateSink sink);
 
  private:
@@ -49,10 +51,10 @@ class StateClient {
     StateSink sink;
     Counters counters;
   };
-  using Asked = std::map<uint32_t, Pending>;  // key: the request
+  using Asked = std::map<uint32_t, Pending>;  // key: the number of the request
 
   AgentClient& agent_;
-  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();  // handlers hold it weakly
+  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();  // handlers hold a weak pointer
 };
 
 }  // namespace viaduct::guest

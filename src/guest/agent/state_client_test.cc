@@ -38,7 +38,7 @@ TEST(ParseCountersTest, RefusesWhatIsNone) {
   }
 }
 
-// A guest whose agent is simulated by the test.
+// A channel to a guest whose agent is simulated by the test.
 class StateChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }
@@ -104,7 +104,7 @@ TEST_F(StateClientTest, AsksForWhatIsWantedAndHandsItOut) {
   ::tcp_info info{};
   info.tcpi_snd_cwnd = 10;
   info.tcpi_total_retrans = 3;
-  // The structure of an old kernel, which is shorter.
+  // The tcp_info of an old kernel, which is shorter.
   const auto bytes = BytesOf(info).first(offsetof(::tcp_info, tcpi_total_retrans));
   channel_.Say(agent::kTcpState, {BytesOf(socket), bytes});
   channel_.Say(agent::kTcpState, {BytesOf(socket), BytesOf(info)});

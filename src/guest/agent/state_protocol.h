@@ -1,25 +1,31 @@
-// The part of the agent's protocol (agent_protocol.h) about the state of a node's kernel.
+// The request and events about the state of a node's kernel in the agent's protocol
+// (agent_protocol.h).
 #pragma once
 
 #include "guest/agent/agent_protocol.h"
 
 namespace viaduct::guest::agent {
 
-// Request; subject = the node. It is answered by the events below with its request number, then
-// kDone, all at the instant of the request: sampling changes nothing and takes no virtual time.
-inline constexpr Code kSampleState{kFirstStatisticsCode};  // uint32_t: a set of kSample...
+// The request; its subject is the node's number. It is answered by the events below with the number
+// of the request, then by kDone, all at the instant of the request: sampling changes nothing and
+// takes no virtual time.
+inline constexpr Code kSampleState{kFirstStatisticsCode};  // payload: uint32_t, a set of kSample...
 
-inline constexpr uint32_t kSampleTcp = 1;       // kTcpState for each socket that has a peer
-inline constexpr uint32_t kSampleQdiscs = 2;    // kQdiscState for each queueing discipline
-inline constexpr uint32_t kSampleCounters = 4;  // kCounterState for each file
+inline constexpr uint32_t kSampleTcp = 1;       // sends kTcpState for each socket that has a peer
+inline constexpr uint32_t kSampleQdiscs = 2;    // sends kQdiscState for each queueing discipline
+inline constexpr uint32_t kSampleCounters = 4;  // sends kCounterState for each file of counters
 
-// Events; subject = the node.
-inline constexpr Code kTcpState{0x8000 + kFirstStatisticsCode};        // TcpState; struct tcp_info
-inline constexpr Code kQdiscState{0x8000 + kFirstStatisticsCode + 1};  // QdiscState
-inline constexpr Code kCounterState{0x8000 + kFirstStatisticsCode + 2};  // text of one file
+// Events; the subject is the node's number.
+//
+// The state of a TCP socket. Payload: TcpState and struct tcp_info.
+inline constexpr Code kTcpState{0x8000 + kFirstStatisticsCode};
+// The state of a queueing discipline. Payload: QdiscState.
+inline constexpr Code kQdiscState{0x8000 + kFirstStatisticsCode + 1};
+// The counters of a node. Payload: the text of one file of counters.
+inline constexpr Code kCounterState{0x8000 + kFirstStatisticsCode + 2};
 
-// A TCP socket of any program (struct inet_diag_msg of linux/inet_diag.h). It is followed by struct
-// tcp_info of linux/tcp.h, in the length that the kernel has.
+// The state of a TCP socket of any program (struct inet_diag_msg of linux/inet_diag.h). The struct
+// tcp_info of linux/tcp.h follows, with the length that it has in the guest's kernel.
 struct TcpState {
   Endpoint local;
   Endpoint peer;
@@ -30,7 +36,7 @@ struct TcpState {
 };
 static_assert(sizeof(TcpState) == 80);
 
-// Statistics of a queueing discipline (struct gnet_stats_basic, gnet_stats_queue of
+// The statistics of a queueing discipline (struct gnet_stats_basic, gnet_stats_queue of
 // linux/gen_stats.h).
 struct QdiscState {
   int32_t ifindex;

@@ -13,15 +13,17 @@ namespace viaduct::embed {
 namespace {
 
 constexpr size_t kWord = sizeof(uint32_t);
-// The addresses of two images may differ in the uppermost byte of a word only.
+// The distance between the addresses to which the two compared images are linked is a multiple of
+// this step: an address differs only in the uppermost byte of its word.
 constexpr uintptr_t kStep = uintptr_t{1} << 24;
 constexpr char kMagic[8] = {'V', 'I', 'A', 'A', 'D', 'D', 'R', '1'};
 
-// The file is this header, then the offsets, all as this machine has them in memory.
+// The header of a table's file. The offsets follow it; all numbers are in this machine's byte
+// order.
 struct Header {
   char magic[sizeof kMagic];
-  uint64_t begin, end;  // the image's
-  uint64_t count;       // the number of words
+  uint64_t begin, end;  // the addresses of the image's begin and end
+  uint64_t count;       // the number of offsets that follow
 };
 
 uint32_t Load(const char* at) {
@@ -46,10 +48,11 @@ bool AreSame(const ElfImage::Segment& one, const ElfImage::Segment& other, uintp
          one.protection == other.protection;
 }
 
-// Compares one segment, which has the bytes `one` and `other` in the two files.
+// Compares one segment of two executables; `one` and `other` are the segment's bytes in the two
+// files. Adds the address words that it finds to `table`.
 void CompareSegments(const ElfImage& image, const ElfImage::Segment& segment, const char* one,
                      const char* other, uintptr_t distance, AddressTable& table) {
-  size_t past = 0;  // the end of the last word found
+  size_t past = 0;  // the position after the last address word that was found
   for (size_t i = 0; i < segment.stored; ++i) {
     if (one[i] == other[i] || IsNote(image, segment.address + i)) continue;
     const size_t at = i + 1 - kWord;
@@ -82,7 +85,7 @@ std::filesystem::path AddressTableOf(const std::filesystem::path& image) {
 AddressTable CompareImages(const ElfImage& one, const ElfImage& other) {
   CheckRange(one);
   CheckRange(other);
-  const uintptr_t distance = one.begin() - other.begin();  // may be negative (modulo 2^64)
+  const uintptr_t distance = one.begin() - other.begin();  // may be negative: modulo 2^64
   if (distance == 0 || distance % kStep != 0)
     throw Error("and the other are not linked to different addresses");
   const bool same = std::equal(
@@ -140,7 +143,7 @@ AddressTable ReadAddressTable(const std::filesystem::path& file, const ElfImage&
 }
 
 void MoveAddresses(const AddressTable& table, std::span<char> image, uintptr_t to) {
-  const auto by = static_cast<uint32_t>(to - table.begin);  // may be negative (modulo 2^32)
+  const auto by = static_cast<uint32_t>(to - table.begin);  // may be negative: modulo 2^32
   for (const uint32_t offset : table.words) {
     if (offset + kWord > image.size()) throw Error("has addresses behind its end");
     char* at = image.data() + offset;

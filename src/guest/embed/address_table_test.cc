@@ -49,8 +49,8 @@ class AddressTableTest : public testing::Test {
     return ErrorOf([&] { CompareImages(first, second); });
   }
 
-  // Returns a file with an address of the image in 64 bits, one in 32 that is not aligned, and a
-  // number that is no address.
+  // Returns an executable that contains an address of the image in 64 bits, an unaligned address of
+  // the image in 32 bits, and a number that is not an address.
   static SmallElf WithAddresses(uintptr_t begin) {
     SmallElf small(begin);
     const uint64_t pointer = begin + 16;
@@ -113,7 +113,8 @@ TEST_F(AddressTableTest, OtherDifferencesAreErrors) {
   content.data[40] = 1;
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), content),
               HasSubstr("with more than those changed, at 0x600001"));
-  SmallElf elsewhere = WithAddresses(kOther);  // points to where the first one is, too
+  // An image with an address that differs from the first image's address by another distance.
+  SmallElf elsewhere = WithAddresses(kOther);
   elsewhere.data[3] = 0x70;
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), elsewhere),
               HasSubstr("with more than those changed"));
@@ -146,7 +147,8 @@ TEST_F(AddressTableTest, DamageIsAnError) {
   EXPECT_THAT(error_of({table.begin, table.end + 1, table.words}), HasSubstr("another kernel's"));
   EXPECT_THAT(error_of({table.begin + 4096, table.end, table.words}),
               HasSubstr("another kernel's"));
-  EXPECT_THAT(error_of({table.begin, table.end, {8, 10}}), HasSubstr("damaged"));  // overlapping
+  // A table whose words overlap.
+  EXPECT_THAT(error_of({table.begin, table.end, {8, 10}}), HasSubstr("damaged"));
   EXPECT_THAT(error_of({table.begin, table.end, {12, 4}}), HasSubstr("damaged"));
   EXPECT_THAT(error_of({table.begin, table.end, {sizeof(SmallElf) - 3}}), HasSubstr("damaged"));
   EXPECT_THAT(error_of({table.begin, table.end, {~0U}}), HasSubstr("damaged"));
@@ -155,7 +157,7 @@ TEST_F(AddressTableTest, DamageIsAnError) {
 
 TEST_F(AddressTableTest, TableOfAnotherBuildOfTheSameSizeIsAnError) {
   AddressTable table = Made();
-  table.words.push_back(offsetof(SmallElf, data) + 40);  // 0 there
+  table.words.push_back(offsetof(SmallElf, data) + 40);  // that word is 0, not an address
   SmallElf small = WithAddresses(kSmallAddress);
   EXPECT_THAT(ErrorOf([&] {
                 MoveAddresses(table, {reinterpret_cast<char*>(&small), sizeof small}, kOther);

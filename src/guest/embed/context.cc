@@ -32,9 +32,9 @@ bool LetSimulatorRun() {
   return input;
 }
 
-// Calls the handler of SIGIO as hard_handler() of arch/um/os-Linux/signal.c is called by a signal:
-// on the stack for signals, where thread_info is looked for, and never while another signal is
-// handled (sa_mask).
+// Calls the guest's handler of SIGIO in the way in which a signal calls hard_handler() of
+// arch/um/os-Linux/signal.c: on the stack for signals, where the kernel looks for thread_info, and
+// never while another signal is handled (sa_mask).
 bool TakeInput() {
   Context& context = *here;
   const auto handler = context.handlers[SIGIO].sa_sigaction;
@@ -44,11 +44,11 @@ bool TakeInput() {
   }
   pollfd input{context.events, POLLIN, 0};
   const int found = poll(&input, 1, 0);
-  if (found < 0) return false;  // interrupted by a signal: the next call looks again
+  if (found < 0) return false;  // poll() was interrupted by a signal: the next call polls again
   context.input_not_looked_for = false;
   if (found == 0) return false;
   const int saved = errno;
-  static siginfo_t info;  // the kernel reads neither argument for this signal
+  static siginfo_t info;  // for SIGIO, the kernel's handler reads neither siginfo_t nor ucontext_t
   static ucontext_t interrupted;
   const auto end =
       reinterpret_cast<uintptr_t>(context.signal_stack.ss_sp) + context.signal_stack.ss_size;
@@ -127,7 +127,9 @@ bool MayChange(const char* path) {
 
 void LeaveBootFolder() {
   const int saved = errno;
-  if (fchdir(here->simulator_folder) < 0) abort();  // relative names would mean other files
+  // If the simulator's working directory were not set again, relative names would refer to files in
+  // the guest's folder.
+  if (fchdir(here->simulator_folder) < 0) abort();
   errno = saved;
 }
 

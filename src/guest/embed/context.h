@@ -1,4 +1,4 @@
-// The state that the imports of a guest in this process share with its owner.
+// The state of an embedded guest that its imports share with the guest's owner.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@
 
 namespace viaduct::embed {
 
-// Memory [begin, end).
+// A range of memory from `begin` up to, but not including, `end`.
 struct Range {
   uintptr_t begin = 0, end = 0;
   bool Contains(const void* start, size_t size) const {
@@ -33,94 +33,109 @@ struct Range {
 };
 
 struct Context {
-  // Set in copies of this process (fork, clone) that the guest makes for its programs: all imports
-  // are libc's there, and the copy exits without the simulator's clean-up.
+  // True in the copies of this process (fork, clone) that the guest makes for its programs: all
+  // imports are libc's functions in a copy, and the copy exits without the simulator's clean-up.
   bool copy = false;
 
-  // --- Switches.
-  std::atomic<bool> inside{false};  // the guest's kernel runs, not the simulator
+  // --- Switches between the stacks of the guest and the simulator.
+  std::atomic<bool> inside{false};  // true while the guest's kernel runs, not the simulator
   void* guest_place = nullptr;
   void* simulator_place = nullptr;
   std::atomic<uint64_t> switches{0};  // the number of times the guest was let run
-  std::optional<int> ended;           // with this wait status (waitpid(2))
-  std::atomic<bool> stuck{false};     // the guest was left before it returned
-  std::atomic<uint64_t> unwanted{0};  // the value of `switches` to leave at (MakeLeave())
+  std::optional<int> ended;           // the wait status (waitpid(2)) of an ended guest
+  // True after the watchdog made the guest leave the processor before it returned.
+  std::atomic<bool> stuck{false};
+  std::atomic<uint64_t> unwanted{0};  // the value of `switches` at which MakeLeave() makes it leave
 
-  // --- Memory.
-  Range place;         // the image, its memory and its addresses for vmalloc
-  uintptr_t heap = 0;  // the result of sbrk()
+  // --- Memory of the guest.
+  //
+  // The addresses of the kernel's image, its memory and its vmalloc() mappings.
+  Range place;
+  uintptr_t heap = 0;  // the address that sbrk() returns
 
-  // --- Signals. The kernel's handlers by number; the handler of SIGIO is called, never a signal.
+  // --- Signals. `handlers` has the kernel's handlers by signal number; the handler of SIGIO is
+  // called as a function and never by a signal.
   struct sigaction handlers[NSIG] = {};
   stack_t signal_stack = {};
   int in_handler = 0;
-  // There may be input for the guest that has not been looked for.
+  // True if there may be input for the guest for which TakeInput() has not polled yet.
   bool input_not_looked_for = true;
 
-  // --- Descriptors and files.
-  int standard[3] = {-1, -1, -1};  // the guest's 0, 1 and 2
-  std::set<int> descriptors;       // opened by the guest
+  // --- Descriptors and files of the guest.
+  int standard[3] = {-1, -1, -1};  // the process's descriptors for the guest's 0, 1, 2
+  std::set<int> descriptors;       // the descriptors that the guest has opened
   int events = -1;                 // the guest's epoll instance
-  int boot_folder = -1;            // while it boots, relative names are names in it...
-  int simulator_folder = -1;       // ...and else in this one
+  // The folder of the guest's relative names while it boots; -1 after the boot.
+  int boot_folder = -1;
+  // The simulator's working directory, to which the process returns after the use of a relative
+  // name.
+  int simulator_folder = -1;
   std::vector<std::filesystem::path> writable;
 
-  // --- Connections to the simulator's socket of this name, in the order in which they were made.
+  // --- Connections of the guest to the simulator's socket named `streams_name`, in the order in
+  // which the connections were made.
   std::string streams_name;
   std::vector<std::shared_ptr<LocalStream>> streams;
   std::map<int, size_t> stream_of;  // key: the guest's descriptor
-  std::deque<size_t> requests;      // streams, one entry for each send of the guest
-  uint64_t requested = 0;           // the value of `switches` at the last send
+  // The numbers of streams: one entry for each send operation of the guest.
+  std::deque<size_t> requests;
+  uint64_t requested = 0;  // the value of `switches` at the guest's last send operation
 
-  std::set<pid_t> processes;  // the processes of the guest's programs
-  // The signal mask before; set while SIGCHLD is blocked because of the processes: the simulator's
-  // handler could wait for any child (waitpid(-1)) and would take what the guest waits for.
+  std::set<pid_t> processes;  // the processes that run the guest's programs
+  // The simulator's signal mask before SIGCHLD was blocked; set while SIGCHLD is blocked because of
+  // the guest's processes. A SIGCHLD handler of the simulator could wait for any child
+  // (waitpid(-1)) and would reap a process for which the guest waits.
   std::optional<sigset_t> mask_before;
   std::vector<std::string> environment;
   uint64_t random_state = 0;
 };
 
-// Returns the context of the guest that runs, or is about to, or ran last. Must not be called
-// without one.
+// Returns the context of the guest that runs, is about to run, or ran last. Must not be called if
+// no guest has run.
 Context& Here();
 bool IsAnybodyHere();
-// Makes `context` the one that Here() returns; nullptr: none is left.
+// Sets the context that Here() returns; nullptr: no guest.
 void SetContext(Context* context);
 
-// Returns to the simulator until the guest is let run again. Calls the guest's handler of SIGIO if
-// there is input for it then, and returns whether there was.
+// Switches to the simulator's stack until the guest is let run again. Then calls the guest's
+// handler of SIGIO if there is input for the guest, and returns whether there was input.
 bool LetSimulatorRun();
-// Calls the guest's handler of SIGIO if there is input already, without returning to the simulator,
-// and returns whether there was. Looks only if there can be some.
+// Calls the guest's handler of SIGIO if there is input for the guest, without a switch to the
+// simulator, and returns whether there was input. Polls for input only if the context's flag
+// input_not_looked_for is set.
 bool TakeInput();
-// Returns to the simulator for good: the guest has ended with this wait status.
+// Records that the guest has ended with this wait status, cleans up, and switches to the simulator
+// for ever.
 [[noreturn]] void End(int status);
-// Closes the guest's descriptors and ends its programs' processes.
+// Closes the guest's descriptors and kills the processes of its programs.
 void CleanUp(Context& context);
 
-// Blocks SIGCHLD until the guest waits; for use before a process of the guest is started or
+// Blocks SIGCHLD until the guest waits; must be called before a process of the guest is started or
 // continued.
 void BlockChildSignals(Context& context);
-// Restores the mask that BlockChildSignals() changed. For use on the simulator's stack, because its
-// handlers may run here.
+// Restores the signal mask that BlockChildSignals() changed. Must be called on the simulator's
+// stack, because the simulator's signal handlers may run during the call.
 void RestoreSignals(Context& context);
 
-// Records a descriptor as one of the guest's and returns it; only returns a negative number.
+// Records `fd` as one of the guest's descriptors and returns it; a negative number is returned but
+// not recorded.
 int Opened(int fd);
-// Returns the descriptor that the guest's number stands for.
+// Returns the process's descriptor for a descriptor number of the guest (0, 1 and 2 differ).
 int Real(int fd);
-// Returns the stream of a connection of the guest; nullptr for other descriptors, and in copies.
+// Returns the stream in memory of a guest's connection; nullptr for other descriptors, and in
+// copies of the process.
 LocalStream* StreamOf(int fd);
 
-// Returns whether the guest may create, change and remove this file of the machine.
+// Returns whether the guest may create, change and remove the file `path` of the machine.
 bool MayChange(const char* path);
 
-// Makes the simulator's working directory the process's working directory again.
+// Sets the process's working directory to the simulator's working directory again.
 void LeaveBootFolder();
 
-// Calls `action`, which uses this name, and returns its result: while the guest boots, a relative
-// name is in its folder, which is the process's working directory meanwhile. Fails as a system call
-// does.
+// Calls `action`, which uses the file name `path`, and returns the result of `action`. While the
+// guest boots, a relative name refers to the guest's boot folder, which is the process's working
+// directory during the call. If the directory cannot be changed, returns -1 or nullptr with errno
+// set.
 template <typename Action>
 auto AtName(const char* path, Action action) {
   using Result = decltype(action());

@@ -15,7 +15,7 @@
 namespace viaduct::embed {
 namespace {
 
-// The bytes of a file; every access is checked.
+// The bytes of an ELF file; every access is checked against the file's size.
 class Bytes {
  public:
   explicit Bytes(const std::filesystem::path& file) {
@@ -117,7 +117,8 @@ class Reader {
     return sections_[section.sh_link];
   }
 
-  // Returns the names of a table's symbols, of which the last one ends with the table.
+  // Returns the names of a symbol table's symbols; throws Error unless the table ends with a zero
+  // byte.
   std::string_view Names(const Elf64_Shdr& table) const {
     const Elf64_Shdr& section = Linked(table);
     const auto names = bytes_.At<char>(section.sh_offset, section.sh_size);
@@ -189,7 +190,7 @@ uintptr_t ElfImage::begin() const { return segments.front().address / kPageSize 
 uintptr_t ElfImage::end() const { return segments.back().address + segments.back().memory; }
 
 void ElfImage::MoveTo(uintptr_t begin) {
-  const uintptr_t by = begin - this->begin();  // may be negative (modulo 2^64)
+  const uintptr_t by = begin - this->begin();  // may be negative: modulo 2^64
   for (Segment& segment : segments) segment.address += by;
   for (Relocation& relocation : relocations) relocation.place += by;
   for (auto& [address, size] : notes) address += by;

@@ -24,7 +24,7 @@ class ElfImageTest : public testing::Test {
     std::ofstream(file_, std::ios::binary | std::ios::trunc)
         .write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   }
-  // Returns the error of reading `small`; "" if there is none.
+  // Returns the error message of reading `small` as an ELF file; "" if there is no error.
   std::string ErrorOf(const SmallElf& small) const {
     Write(&small, sizeof small);
     return ErrorOf();
@@ -98,7 +98,7 @@ TEST_F(ElfImageTest, DamageIsAnError) {
   name.symbols[1].st_name = 1000;
   EXPECT_THAT(ErrorOf(name), HasSubstr("damaged"));
   SmallElf endless;
-  endless.sections[2].sh_size = 4;  // the names have no end within that size
+  endless.sections[2].sh_size = 4;  // the last of the names' 4 bytes is not zero
   EXPECT_THAT(ErrorOf(endless), HasSubstr("damaged"));
 }
 

@@ -1,4 +1,4 @@
-// Tests of the parts of an embedded guest without a kernel.
+// Tests of the parts of an embedded guest that need no kernel.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -27,7 +27,8 @@ namespace {
 
 volatile int steps = 0;
 
-// A handler as in programs that start processes: it would take what the guest waits for.
+// A SIGCHLD handler that waits for any child, as in programs that start processes: if it ran, it
+// would reap the process for which the guest waits.
 void WaitForAnyChild(int) {
   while (waitpid(-1, nullptr, WNOHANG) > 0) steps = steps + 1;
 }
@@ -38,7 +39,7 @@ TEST_F(EmbedTest, TheSimulatorsHandlersTakeNoProcessOfTheGuest) {
   action.sa_handler = WaitForAnyChild;
   sigaction(SIGCHLD, &action, &before);
   steps = 0;
-  // The watchdog's thread does not run the handler either.
+  // Checks that the watchdog's thread does not run the handler either.
   const volatile uint64_t clock = 0;
   const Watchdog watchdog(context_, clock);
   for (int i = 0; i < 20; ++i) {
@@ -89,8 +90,8 @@ TEST_F(EmbedTest, EndsWithItsStatusAndNothingOpen) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-// Starts a copy as kernels since 6.13 start their programs: in what the copy sees, it is this
-// process.
+// Starts a copy of the process as kernels since 6.13 start their programs (with shared memory), and
+// checks that the copy does not change this process's context.
 TEST_F(EmbedTest, CopyThatSharesMemoryIsNobodyElse) {
   if (!kFollowed) GTEST_SKIP();
   static bool seen_as_copy, seen_as_itself;
@@ -134,7 +135,7 @@ TEST_F(EmbedTest, SpinningGuestIsLeftThere) {
 }
 
 TEST_F(EmbedTest, FaultOfTheSimulatorStaysOne) {
-  if (!kFollowed) GTEST_SKIP();  // a sanitizer ends the process in its own way
+  if (!kFollowed) GTEST_SKIP();  // a sanitizer would end the process in another way
   const auto fault = [] {
     const Faults faults;
     raise(SIGSEGV);
@@ -145,7 +146,7 @@ TEST_F(EmbedTest, FaultOfTheSimulatorStaysOne) {
 
 TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
   context_.writable = {"/tmp/of-guest", "/dev/null"};
-  context_.boot_folder = 0;  // a descriptor
+  context_.boot_folder = 0;  // the guest is booting: any descriptor
   EXPECT_TRUE(MayChange("u/guest/pid"));
   EXPECT_FALSE(MayChange("../other"));
   EXPECT_TRUE(MayChange("/tmp/of-guest/file"));

@@ -1,4 +1,4 @@
-// The place of a guest, for tests without a kernel.
+// A fixture for tests of an embedded guest's parts without a kernel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 
 namespace viaduct::embed {
 
-// Whether stack switches can be followed; sanitizers cannot follow them.
+// True if the build's instrumentation supports stack switches; sanitizers cannot follow stack
+// switches.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kFollowed = false;
 #else
@@ -26,7 +27,7 @@ class EmbedTest : public testing::Test {
     SetContext(nullptr);
   }
 
-  // Lets `start` run in the place of a guest's main().
+  // Runs `start` on the guest's stack, as the guest's main() runs.
   void Begin(void (*start)()) {
     constexpr size_t kSize = size_t{1} << 18;
     stack_.resize(kSize);

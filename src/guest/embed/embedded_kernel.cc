@@ -21,9 +21,11 @@
 namespace viaduct::embed {
 namespace {
 
-constexpr size_t kStack = size_t{1} << 20;  // for main(); the kernel's threads have their own
-// libc's first piece of heap: a kernel that is a process finds its heap at this distance from its
-// image, and the size of its memory, which follows from that, is the same here.
+// The size in bytes of the stack for the kernel's main(); the kernel's threads have other stacks.
+constexpr size_t kStack = size_t{1} << 20;
+// The size of libc's first piece of heap: a kernel that is a separate process finds its heap at
+// this distance from its image. The size of the kernel's memory depends on the distance, so the
+// same distance is used here.
 constexpr uintptr_t kFirstHeap = 0x21000;
 
 using Main = int (*)(int, char**, char**);
@@ -37,9 +39,9 @@ std::vector<char*> PointersTo(std::vector<std::string>& words) {
   return pointers;
 }
 
-// Adds the auxiliary vector behind the environment, where the kernel looks for what its host passes
-// to every program (scan_elf_aux() of arch/um/os-Linux/elf_aux.c). getauxval() does not have all of
-// it as it was.
+// Appends the auxiliary vector after the environment, where the kernel looks for the values that
+// its host passes to every program (scan_elf_aux() of arch/um/os-Linux/elf_aux.c). The vector is
+// read from /proc/self/auxv, because getauxval() does not have all of its original values.
 void AddAuxiliaryVector(std::vector<char*>& environment) {
   const std::string told = ReadFileIfAny("/proc/self/auxv");
   std::vector<char*> words(told.size() / sizeof(char*));
@@ -52,8 +54,8 @@ void AddAuxiliaryVector(std::vector<char*>& environment) {
 
 class EmbeddedKernel::Impl {
  public:
-  // When this throws, the destructor ends what has begun, because the delegated constructor is
-  // done.
+  // Delegates to the other constructor, so that the destructor runs when this constructor throws,
+  // and cleans up.
   explicit Impl(KernelOptions options) : Impl(std::move(options), Nothing()) {
     stack_ = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -134,7 +136,7 @@ class EmbeddedKernel::Impl {
   inline static Impl* beginning_ = nullptr;  // the kernel that was let run last
 
   KernelOptions options_;
-  std::vector<char*> arguments_, environment_;  // main() keeps pointers to them
+  std::vector<char*> arguments_, environment_;  // main() keeps pointers to both
   std::shared_ptr<GuestThread> thread_;
   ElfImage image_;
   ReservedPlace place_;

@@ -1,9 +1,10 @@
-// A guest's kernel inside this process: the executable of User Mode Linux as it is, mapped to the
-// addresses to which it is linked, on a separate stack. Its imports of libc are bound to imports.h,
-// so that whenever it would wait for the simulator, the simulator continues, in the same thread;
-// letting the kernel run is a switch of stacks. Its programs are processes, as they are of any such
-// kernel (ptrace(2)), which is why one and the same thread must do all of it. If the addresses are
-// taken, it is moved, if the table of its addresses is next to it (AddressTable).
+// A guest's kernel inside this process: the unchanged executable of User Mode Linux, mapped to the
+// addresses to which it is linked, and run on a separate stack. Its imports of libc are bound to
+// the functions of imports.h: whenever the kernel would wait for the simulator, the simulator
+// continues in the same thread, so letting the kernel run is a switch of stacks. The kernel's
+// programs are processes, as with any User Mode Linux kernel (ptrace(2)), so one and the same
+// thread must run the kernel always. If the addresses are taken and the executable's address table
+// exists (AddressTable), the kernel is moved to other addresses.
 #pragma once
 
 #include <cstddef>
@@ -24,46 +25,52 @@ struct KernelOptions {
   std::filesystem::path file;
   std::vector<std::string> words;  // the command line, including the program's name
   std::vector<std::string> environment;
-  uint64_t memory = 0;                          // bytes, as in the command line
-  uint64_t seed = 0;                            // the seed of all its randomness
-  std::filesystem::path folder;                 // the folder of relative names while it boots
-  std::vector<std::filesystem::path> writable;  // folders in which it may write, and devices
-  UniqueFd output;                              // standard output and error
-  std::string streams;  // in that folder, the socket whose connections are streams in memory
+  uint64_t memory = 0;           // the memory's size in bytes, as in the command line
+  uint64_t seed = 0;             // the seed of all the kernel's randomness
+  std::filesystem::path folder;  // the folder of relative names during the boot
+  // The folders and devices to which the kernel may write.
+  std::vector<std::filesystem::path> writable;
+  UniqueFd output;  // the kernel's standard output and standard error
+  // The name of the socket in `folder` whose connections are streams in memory.
+  std::string streams;
 };
 
-// Returns the reason why such a guest cannot be in this process (now), in one line; empty if it
-// can.
+// Returns the reason why a guest with this executable and memory cannot run in this process at
+// present, as one line; empty if it can.
 std::string Unavailable(const std::filesystem::path& file, uint64_t memory);
 
-// A kernel in this process. Several can exist, all made and used in one thread. The destructor
-// leaves nothing behind.
+// A kernel in this process. Several kernels can exist; all must be created and used in one thread.
+// The destructor releases everything that the kernel has allocated.
 class EmbeddedKernel {
  public:
-  // Loads the kernel, which begins when it is first let run. Throws EnvironmentError with
-  // Unavailable().
+  // Loads the kernel, which begins to run at the first LetRun(). Throws EnvironmentError with the
+  // reason that Unavailable() returns.
   explicit EmbeddedKernel(KernelOptions options);
   EmbeddedKernel(const EmbeddedKernel&) = delete;
   EmbeddedKernel& operator=(const EmbeddedKernel&) = delete;
   ~EmbeddedKernel();
 
-  // Lets it run until it waits; does nothing when it has ended or is stuck. `look_for_input`:
-  // whether something was sent to it, other than through memory and streams, since it last ran.
+  // Lets the kernel run until it waits; does nothing if the kernel has ended or is stuck.
+  // `look_for_input` must be true if something was sent to the kernel, other than through memory
+  // and streams, since it last ran.
   void LetRun(bool look_for_input);
-  // Sets the wall time after which a kernel that is in LetRun() and whose virtual time does not
-  // advance is left there and never let run again: it is stuck.
+  // Sets the maximum wall time that the kernel may run in one LetRun() without advancing its
+  // virtual time. A kernel that exceeds the timeout is stuck: LetRun() returns, and the kernel
+  // never runs again.
   void SetTimeout(Duration timeout);
   bool stuck() const;
-  // Returns its wait status (waitpid(2)) when it has ended, by itself or by End().
+  // Returns the kernel's wait status (waitpid(2)) if it has ended, by itself or by End(); otherwise
+  // nullopt.
   std::optional<int> ended() const;
-  // Returns the stream of its connection of this number (0, 1, ...) to the socket of the options;
-  // nullptr after its end.
+  // Returns the stream of the kernel's connection with this number (0, 1, ...) to the socket
+  // KernelOptions::streams; nullptr after the kernel's end.
   std::shared_ptr<LocalStream> Stream(size_t connection) const;
-  // Returns the next connection on which it has sent something, if there is one.
+  // Returns the number of the next connection on which the kernel has sent something; nullopt if
+  // there is none.
   std::optional<size_t> TakeRequest();
-  // Releases the folder in which it booted, which it no longer uses.
+  // Closes the folder in which the kernel booted and which it no longer uses.
   void LeaveFolder();
-  // Ends the kernel, as by a signal.
+  // Ends the kernel as the signal would end it.
   void End(int signal);
 
  private:

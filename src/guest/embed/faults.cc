@@ -19,7 +19,7 @@ using Handler = void (*)(int, siginfo_t*, void*);
 
 void OnFault(int number, siginfo_t* info, void* interrupted) {
   if (!installed || !IsAnybodyHere() || (!Here().inside && !Here().copy)) {
-    sigaction(number, &before[number], nullptr);  // the instruction then faults again
+    sigaction(number, &before[number], nullptr);  // after the return, the instruction faults again
     return;
   }
   Context& context = Here();
@@ -36,7 +36,7 @@ void OnLeave(int, siginfo_t*, void*) {
   if (!context.inside || context.switches != context.unwanted) return;
   context.stuck = true;
   context.inside = false;
-  // Unblocks the signals that a return from this handler would unblock.
+  // Unblocks the signals that the kernel would unblock at a return from this handler.
   sigset_t all;
   sigemptyset(&all);
   sigaddset(&all, kLeave);
@@ -66,7 +66,8 @@ sigset_t mask_before;
 }  // namespace
 
 Faults::Faults() {
-  // A blocked fault ends the process, and what the guest forks inherits this mask.
+  // Unblocks the fault signals: a blocked fault ends the process, and the processes that the guest
+  // forks inherit the signal mask.
   const sigset_t set = FaultSet();
   pthread_sigmask(SIG_UNBLOCK, &set, &mask_before);
   for (const int number : kSignals) Install(number, OnFault, SA_NODEFER);

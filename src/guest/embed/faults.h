@@ -1,5 +1,5 @@
-// Signals of this process for its guests: faults of a guest's kernel, and the signal that makes a
-// guest that does not return leave its processor.
+// The signals of this process that its guests need: the faults of a guest's kernel, and the signal
+// that makes a guest that does not return leave its processor.
 #pragma once
 
 #include <array>
@@ -10,8 +10,9 @@
 
 namespace viaduct::embed {
 
-// While it exists, a fault of a guest's kernel calls the kernel's handler (vmalloc() mappings
-// appear by faults); a fault of the simulator has the same effect as before.
+// Handlers of the fault signals. While an object exists, a fault of a guest's kernel calls the
+// kernel's handler (vmalloc() mappings appear by faults); a fault of the simulator has the same
+// effect as without the object.
 class Faults {
  public:
   static constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
@@ -22,11 +23,11 @@ class Faults {
   ~Faults();
 };
 
-// The signal that MakeLeave() sends; nothing else sends it on Linux.
+// The signal that MakeLeave() sends; on Linux, nothing else sends this signal.
 inline constexpr int kLeave = SIGSTKFLT;
 
-// Makes a thread leave this guest for good if it has been in it since it was let run for the
-// `switches`th time. For use from any other thread.
+// Makes `thread` leave the guest of `context` for ever, if the guest has run without interruption
+// since it was let run for the `switches`th time. Must be called from another thread.
 void MakeLeave(Context& context, pid_t thread, uint64_t switches);
 
 }  // namespace viaduct::embed

@@ -1,4 +1,4 @@
-// Imports that make or use descriptors, and that change files.
+// The imports that create or use descriptors, and the imports that change files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -28,8 +28,8 @@ void Forget(int fd) {
   Here().stream_of.erase(fd);
 }
 
-// Calls `action`, which changes a file, if the guest may change it; fails as Landlock does
-// otherwise.
+// Calls `action`, which changes the file `path`, if the guest may change that file; otherwise fails
+// with EACCES, as Landlock does.
 template <typename Action>
 int Change(const char* path, Action action) {
   return MayChange(path) ? AtName(path, action) : Fail(EACCES);
@@ -65,7 +65,7 @@ int Eventfd(unsigned value, int flags) { return Opened(eventfd(value, flags | EF
 
 int EpollCreate(int) {
   const int fd = Opened(epoll_create1(EPOLL_CLOEXEC));
-  Here().events = fd;  // called only by os_setup_epoll()
+  Here().events = fd;  // only os_setup_epoll() calls this function
   return fd;
 }
 
@@ -75,7 +75,8 @@ int EpollControl(int events, int operation, int fd, epoll_event* event) {
 }
 
 int Dup(int fd) { return Opened(fcntl(Real(fd), F_DUPFD_CLOEXEC, 0)); }
-// In a copy, which sets the descriptors of a program, `other` stands for itself.
+// Duplicates `fd` to `other`. In a copy of the process, which sets up the descriptors of a program,
+// `other` is not translated by Real().
 int Dup2(int fd, int other) { return dup2(Real(fd), Here().copy ? other : Real(other)); }
 int MemfdCreate(const char* name, unsigned flags) {
   return Opened(memfd_create(name, flags | MFD_CLOEXEC));
@@ -142,7 +143,7 @@ int Connect(int fd, const sockaddr* address, socklen_t length) {
   return result;
 }
 
-// Ignores requests for SIGIO, which is never sent: TakeInput() looks for input instead.
+// Ignores requests for SIGIO, which is never sent: TakeInput() polls for input instead.
 int Fcntl(int fd, int command, long argument) {
   if (command == F_SETOWN || command == F_SETSIG) return 0;
   if (command == F_SETFL) argument &= ~long{O_ASYNC};
@@ -182,8 +183,8 @@ int Symlink(const char* from, const char* to) {
   return Change(to, [&] { return symlink(from, to); });
 }
 
-// Answers as the filter of a guest's process (Confinement): as if it were done for the file of its
-// memory.
+// Pretends success for the mode of the guest's memory file and otherwise fails, as the seccomp
+// filter of a guest's process does (Confinement).
 int Fchmod(int, mode_t mode) { return mode == 0777 ? 0 : Fail(EPERM); }
 int Refuse() { return Fail(EPERM); }
 

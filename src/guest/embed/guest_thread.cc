@@ -8,7 +8,7 @@
 namespace viaduct::embed {
 namespace {
 
-// The present GuestThread, if any.
+// The GuestThread that exists at present, if any, and its thread.
 struct Present {
   Mutex mutex;
   std::weak_ptr<GuestThread> it VIADUCT_GUARDED_BY(mutex);
@@ -44,7 +44,8 @@ GuestThread::GuestThread() { sigaltstack(nullptr, &simulators_stack_); }
 
 GuestThread::~GuestThread() = default;
 
-// The guest sets its stack itself when it boots (Sigaltstack() of process.cc).
+// Makes a guest the one that runs next. The guest sets its signal stack itself when it boots
+// (Sigaltstack() of process.cc).
 void GuestThread::Change(Context& context) {
   last_ = &context;
   SetContext(&context);

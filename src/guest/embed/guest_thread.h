@@ -1,5 +1,5 @@
-// The thread that all guests of this process share, in which they run one at a time, and its
-// signals.
+// The thread that all guests of this process share and in which the guests run one at a time, and
+// the thread's signals.
 #pragma once
 
 #include <csignal>
@@ -12,8 +12,8 @@ namespace viaduct::embed {
 
 class GuestThread {
  public:
-  // Returns the thread of this process's guests, which is the calling one; created by the first
-  // guest, destroyed with the last. Throws Error when guests run in another thread.
+  // Returns the GuestThread of this process, which is the calling thread; the first guest creates
+  // it, and it is destroyed with the last guest. Throws Error if guests run in another thread.
   static std::shared_ptr<GuestThread> Join();
   // Returns the reason why a guest cannot run in the calling thread; empty if it can.
   static const char* Unavailable();
@@ -22,12 +22,12 @@ class GuestThread {
   GuestThread& operator=(const GuestThread&) = delete;
   ~GuestThread();
 
-  // Prepares the thread before this guest is let run: faults of its kernel are handled on its stack
-  // for signals.
+  // Prepares the thread for running the guest of `context`: faults of the guest's kernel are
+  // handled on the guest's stack for signals.
   void Enter(Context& context) {
     if (&context != last_) Change(context);
   }
-  // Forgets this guest, whose memory is about to be released.
+  // Forgets the guest of `context`, whose memory is about to be released.
   void Forget(Context& context);
 
  private:

@@ -1,5 +1,6 @@
-// The replacements of libc's functions, called by the guest's kernel with the same arguments and
-// results (errno included). In copies of this process all of them are libc's.
+// The functions that replace functions of libc for a guest's kernel, with the same arguments and
+// results (including errno). In copies of this process, each replacement behaves as libc's
+// function.
 #pragma once
 
 #include <dirent.h>
@@ -17,7 +18,7 @@
 
 namespace viaduct::embed::imports {
 
-// --- Waiting (waits.cc).
+// --- Functions that wait (waits.cc).
 long Syscall(long number, long a, long b, long c, long d, long e, long f);
 int Poll(pollfd* entries, nfds_t count, int milliseconds);
 ssize_t Read(int fd, void* buffer, size_t length);
@@ -26,7 +27,7 @@ ssize_t Write(int fd, const void* buffer, size_t length);
 ssize_t Sendmsg(int fd, const msghdr* message, int flags);
 int NeverWaits();
 
-// --- Descriptors and files (files.cc).
+// --- Functions about descriptors and files (files.cc).
 int Open(const char* path, int flags, mode_t mode);
 int Socket(int domain, int type, int protocol);
 int Socketpair(int domain, int type, int protocol, int* pair);
@@ -64,7 +65,7 @@ int Symlink(const char* from, const char* to);
 int Fchmod(int fd, mode_t mode);
 int Refuse();
 
-// --- The process (process.cc).
+// --- Functions about the process (process.cc).
 [[noreturn]] void Exit(int status);
 int Execute();
 pid_t Fork();

@@ -34,7 +34,7 @@ constexpr const char* kOwnProcesses = "a guest has the processes that it started
 constexpr const char* kNoThreads = "a guest is one thread; in time travel helpers have none";
 
 const Import kImports[] = {
-    {"syscall", Ours(imports::Syscall), kWaits},  // os_futex_wait()
+    {"syscall", Ours(imports::Syscall), kWaits},  // called by os_futex_wait()
     {"poll", Ours(imports::Poll), kWaits},
     {"read", Ours(imports::Read), kWaits},
     {"recvmsg", Ours(imports::Recvmsg), kWaits},
@@ -78,7 +78,7 @@ const Import kImports[] = {
     {"fclose", Ours(imports::Fclose), kTracked},
 
     {"close", Ours(imports::Close), kStandard},
-    {"fcntl64", Ours(imports::Fcntl), kSignals},  // O_ASYNC
+    {"fcntl64", Ours(imports::Fcntl), kSignals},  // because of O_ASYNC
     {"epoll_ctl", Ours(imports::EpollControl), kStandard},
     {"ioctl", Ours(imports::Ioctl), kStandard},
     {"fstat64", Ours(imports::Fstat), kStandard},
@@ -129,8 +129,8 @@ const Import kImports[] = {
     {"perror", Ours(imports::Perror), kWrites},
 };
 
-// Functions of libc that access only their arguments, descriptors of the guest or its programs'
-// processes.
+// The imported functions of libc that are not replaced: they access only their arguments,
+// descriptors of the guest, or the processes of the guest's programs.
 constexpr const char* kOfLibc[] = {
     "__errno_location",
     "__getdelim",

@@ -1,22 +1,23 @@
-// The imports of a kernel's image: functions of libc, and replacements of them.
+// The imports of a kernel's image: functions of libc, and functions that replace them.
 #pragma once
 
 #include <string_view>
 
 namespace viaduct::embed {
 
-// For tables of functions of any type.
+// The type in which tables store functions of any type.
 using Function = void (*)();
 
 struct Import {
   const char* name = nullptr;
-  Function ours = nullptr;    // nullptr: libc's own
+  Function ours = nullptr;    // the replacement; nullptr: libc's function is used
   const char* why = nullptr;  // the reason for the replacement
 };
 
-// Returns the import of this name; nullptr if images may not import it.
+// Returns the import with the name `name`; nullptr if images may not import this name.
 const Import* FindImport(std::string_view name);
-// Returns the address to which it is bound. Throws Error when libc has no such function.
+// Returns the address of the function that is used for an import. Throws Error if libc has no such
+// function.
 void* Bind(const Import& import);
 
 }  // namespace viaduct::embed

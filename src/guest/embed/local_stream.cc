@@ -26,7 +26,7 @@ size_t LocalStream::Bytes::Take(std::span<std::byte> bytes) {
 
 ssize_t LocalStream::Send(const msghdr& message) {
   std::vector<UniqueFd> passed;
-  auto* all = const_cast<msghdr*>(&message);  // CMSG_NXTHDR() takes it non-const
+  auto* all = const_cast<msghdr*>(&message);  // CMSG_NXTHDR() needs a pointer to a non-const msghdr
   for (cmsghdr* part = CMSG_FIRSTHDR(all); part != nullptr; part = CMSG_NXTHDR(all, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len; at += sizeof(int)) {

@@ -1,4 +1,4 @@
-// A connection between a guest in this process and the simulator, in memory.
+// A connection in memory between a guest in this process and the simulator.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,16 +12,17 @@
 
 namespace viaduct::embed {
 
-// The bytes that each side has sent and the other has not read. Both sides are the same thread, so
-// that neither waits here. In addition there is a socket, whose only use is to show the end of the
-// guest's side.
+// The bytes that each side has sent and the peer has not read yet. Both sides run in the same
+// thread, so no function of this class waits. A socket exists in addition, whose only use is to
+// show the end of the guest's side.
 class LocalStream {
  public:
   // --- The guest's side.
-  // Sends like sendmsg(2): all of it, with duplicates of its descriptors (SCM_RIGHTS); returns -1
-  // and sets errno if there are too many.
+  //
+  // Sends all bytes of a message, with duplicates of its descriptors (SCM_RIGHTS), as sendmsg(2)
+  // does; returns -1 and sets errno if there are too many descriptors.
   ssize_t Send(const msghdr& message);
-  // Receives like recv(2) of a stream: some of the available bytes.
+  // Receives some of the available bytes, as recv(2) does from a stream socket.
   size_t Receive(std::span<std::byte> bytes) { return to_guest_.Take(bytes); }
   bool readable() const { return !to_guest_.empty(); }
 
@@ -30,20 +31,20 @@ class LocalStream {
   void Answer(std::span<const std::byte> bytes) { to_guest_.Add(bytes); }
 
  private:
-  // Bytes in their order.
+  // A queue of bytes.
   class Bytes {
    public:
     void Add(std::span<const std::byte> bytes);
-    size_t Take(std::span<std::byte> bytes);  // all, or as many as fit
+    size_t Take(std::span<std::byte> bytes);  // takes all bytes, or as many as fit in `bytes`
     bool empty() const { return taken_ == bytes_.size(); }
 
    private:
     std::vector<std::byte> bytes_;
-    size_t taken_ = 0;  // the number taken, from the front
+    size_t taken_ = 0;  // the number of bytes already taken from the front
   };
 
   Bytes to_guest_, to_simulator_;
-  std::vector<UniqueFd> descriptors_;  // to the simulator
+  std::vector<UniqueFd> descriptors_;  // the descriptors that the guest has sent to the simulator
 };
 
 }  // namespace viaduct::embed

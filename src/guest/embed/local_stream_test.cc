@@ -23,7 +23,7 @@
 namespace viaduct::embed {
 namespace {
 
-// The argument of sendmsg(2) with these bytes and descriptors.
+// An argument of sendmsg(2) that has the given bytes and descriptors.
 class Message {
  public:
   explicit Message(std::string_view text, const std::vector<int>& descriptors = {})
@@ -102,7 +102,7 @@ TEST(LocalStreamTest, PassesDescriptorsOfItsOwn) {
   EXPECT_EQ(Take(stream, 10, passed), "");
 }
 
-// The imports of a guest whose connections to "d" have streams.
+// Tests the imports of a guest whose connections to the socket "d" have streams.
 class StreamImportsTest : public EmbedTest {
  protected:
   void SetUp() override {

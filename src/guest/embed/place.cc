@@ -22,17 +22,18 @@
 namespace viaduct::embed {
 namespace {
 
-// The gap between the guest's memory and its addresses for vmalloc() (VMALLOC_OFFSET of
+// The gap between the guest's memory and the addresses of its vmalloc() mappings (VMALLOC_OFFSET of
 // arch/um/include/asm/pgtable.h), rounded up on both sides.
 constexpr uintptr_t kGap = uintptr_t{32} << 20;
-// The lowest place to try, behind programs that are linked to the usual addresses, and the distance
-// between places.
+// The lowest place to try for a moved image, above programs that are linked to the usual addresses;
+// and the distance between the places to try.
 constexpr uintptr_t kLowest = uintptr_t{64} << 20;
 constexpr uintptr_t kPlaceStep = uintptr_t{1} << 20;
 
 constexpr const char* kWanted[] = {kMainSymbol, kClockSymbol};
 
-// Reserves a range; fails, instead of overwriting, if something is mapped there.
+// Reserves a range of addresses; returns false, and overwrites nothing, if something is mapped in
+// the range.
 bool Reserve(Range range) {
   return mmap(reinterpret_cast<void*>(range.begin), range.end - range.begin, PROT_NONE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
@@ -68,7 +69,7 @@ void Protect(const ElfImage::Segment& segment) {
 void BindImports(const ElfImage& image) {
   for (const ElfImage::Relocation& each : image.relocations) {
     const Import* import = FindImport(each.name);
-    if (import == nullptr) continue;  // a weak symbol
+    if (import == nullptr) continue;  // a weak symbol that is not imported
     void* found = Bind(*import);
     auto* place = reinterpret_cast<void*>(each.place);
     if (each.kind == ElfImage::Relocation::Kind::kCopy) {

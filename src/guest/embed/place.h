@@ -1,4 +1,4 @@
-// The place of a guest in this process's memory.
+// The place of a guest in this process's memory: the range of its addresses.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace viaduct::embed {
 
-// Symbols of every image: its entry (arch/um/os-Linux/main.c), its present time
-// (arch/um/kernel/time.c).
+// The symbols that every image must have: its entry (arch/um/os-Linux/main.c), and the variable
+// with its present time (arch/um/kernel/time.c).
 inline constexpr const char* kMainSymbol = "main";
 inline constexpr const char* kClockSymbol = "time_travel_time";
 
-// Reads an image and checks what this folder relies on. Throws Error that names what is missing, to
-// follow the image's name.
+// Reads an image and checks that it has everything on which src/guest/embed relies. Throws Error,
+// whose message names the missing part and follows the image's name.
 ElfImage Examine(const std::filesystem::path& file);
 
-// Addresses of this process that are reserved while it exists. Nothing is mapped there yet.
+// A range of addresses of this process that is reserved while the object exists. The constructor
+// maps nothing into the range.
 class ReservedPlace {
  public:
-  // Reserves the place of an image with this much memory (bytes) and its addresses for vmalloc():
-  // the addresses to which it is linked, or, when they are taken and it has a table of its
-  // addresses, the lowest place below 2 GiB. Throws Error, to follow the image's name, when there
-  // is none.
+  // Reserves the addresses of an image with `memory` bytes of memory and its vmalloc() mappings.
+  // These are the addresses to which the image is linked or, if they are taken and the image has an
+  // address table, the lowest free place below 2 GiB. Throws Error if there is no such place; the
+  // message follows the image's name.
   ReservedPlace(const ElfImage& image, uint64_t memory);
   ReservedPlace(const ReservedPlace&) = delete;
   ReservedPlace& operator=(const ReservedPlace&) = delete;
@@ -36,8 +37,9 @@ class ReservedPlace {
   Range range_;
 };
 
-// Loads an image at `begin`, in addresses that are reserved for it, and binds its imports. `image`
-// then describes what is loaded. Throws Error, to follow the image's name, or SystemError.
+// Loads an image at `begin`, where addresses are reserved for the image, and binds its imports.
+// `image` then describes the loaded image. Throws Error, whose message follows the image's name, or
+// SystemError.
 void LoadImage(ElfImage& image, uintptr_t begin);
 
 }  // namespace viaduct::embed

@@ -1,4 +1,4 @@
-// Imports about the process, which the guest's kernel believes to have for itself.
+// The imports about the process, which the guest's kernel assumes to be its process alone.
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -17,18 +17,18 @@
 namespace viaduct::embed::imports {
 namespace {
 
-constexpr int kExited = 8;  // the first bit of the exit status in a wait status
+constexpr int kExited = 8;  // the lowest bit of the exit status in a wait status
 
-// Returns whether the signal is a fault, for which the kernel's handler is called; it has other
-// handlers only for helper threads, which time travel does not have, and for signals that would end
-// it.
+// Returns whether the signal is a fault, for which the kernel's handler is called. The kernel's
+// other handlers are only for helper threads, which do not exist in time travel, and for signals
+// that would end the kernel.
 bool IsFault(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
          number == SIGTRAP;
 }
 
-// The function and argument with which a process of a program begins. Not on the stack: that is
-// memory of the guest, of which the copy has no separate one.
+// The function and argument with which a program's process begins. They are not stored on the
+// stack, because the stack is memory of the guest, which the copy shares with the guest.
 struct CloneStart {
   int (*function)(void*) = nullptr;
   void* argument = nullptr;
@@ -47,7 +47,7 @@ bool IsOurs(const void* start, size_t length) {
 
 void Exit(int status) { End((status & 0xff) << kExited); }
 
-// Ends the guest: the kernel calls this for a restart.
+// Ends the guest: the kernel executes itself only for a restart.
 int Execute() { End(1 << kExited); }
 
 pid_t Fork() {
@@ -60,14 +60,16 @@ pid_t Fork() {
 
 int Clone(int (*function)(void*), void* stack, int flags, void* argument) {
   const bool shares = (flags & CLONE_VM) != 0;
-  if (shares && (flags & CLONE_VFORK) == 0) {  // helper threads
+  // The kernel starts a helper thread (shared memory without CLONE_VFORK), which is not supported.
+  if (shares && (flags & CLONE_VFORK) == 0) {
     errno = EPERM;
     return -1;
   }
   BlockChildSignals(Here());
   clone_start = {function, argument};
   const int pid = clone(CloneEntry, stack, flags, nullptr);
-  if (shares) Here().copy = false;  // this returns when the copy has ended or is another program
+  // clone() with shared memory returns here after the copy has ended or has executed a program.
+  if (shares) Here().copy = false;
   if (pid > 0) Here().processes.insert(pid);
   return pid;
 }
@@ -78,8 +80,9 @@ int Kill(pid_t pid, int number) {
     return kill(pid, number);
   }
   if (pid == getpid() && number != SIGIO) End(number);
-  Here().input_not_looked_for = true;  // the meaning of SIGIO
-  // os_dump_core() ends all that it has started before it ends itself.
+  Here().input_not_looked_for = true;  // SIGIO means that there may be input
+  // Returns success without sending the signal: os_dump_core() signals all processes that the
+  // kernel has started before the kernel ends itself.
   if (pid == 0 || pid == getpid()) return 0;
   errno = ESRCH;
   return -1;
@@ -106,8 +109,8 @@ pid_t Waitpid(pid_t pid, int* status, int options) {
 
 int PthreadCreate() { return EAGAIN; }
 
-// Returns the answer to a process without randomized addresses, which then does not restart for
-// them.
+// Returns the flags of a process without randomized addresses, so that the kernel does not restart
+// itself to disable address randomization.
 int Personality(unsigned long persona) { return static_cast<int>(persona); }
 
 int Sigaction(int number, const struct sigaction* action, struct sigaction* old) {
@@ -123,7 +126,7 @@ void (*Signal(int number, void (*handler)(int)))(int) {
   if (Here().copy) return signal(number, handler);
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
-  // SIG_IGN and SIG_DFL are no functions to be called.
+  // Ignores SIG_IGN and SIG_DFL, which are not functions that can be called.
   if (handler != SIG_IGN && handler != SIG_DFL) action.sa_handler = handler;
   Sigaction(number, &action, nullptr);
   return SIG_DFL;
@@ -138,12 +141,14 @@ int Sigprocmask(int how, const sigset_t* set, sigset_t* old) {
 int Sigaltstack(const stack_t* stack, stack_t* old) {
   if (stack != nullptr && !Here().copy) Here().signal_stack = *stack;
   const int result = sigaltstack(stack, old);
-  // The handler of SIGIO also runs on that stack, but not by a signal.
+  // Reports SS_ONSTACK also while the handler of SIGIO runs: it runs on the signal stack, but is
+  // not called by a signal.
   if (old != nullptr && !Here().copy && Here().in_handler > 0) old->ss_flags |= SS_ONSTACK;
   return result;
 }
 
-// Returns a descriptor that is never ready, because no process sends the signals.
+// Returns a descriptor that is never ready, because no process sends the signals for which
+// signalfd() waits.
 int Signalfd(int, const sigset_t*, int flags) {
   return Eventfd(0, (flags & SFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0);
 }
@@ -160,7 +165,7 @@ void* Mmap(void* start, size_t length, int protection, int flags, int fd, off_t 
   return mmap(start, length, protection, flags, fd, offset);
 }
 
-// Unmaps memory; addresses in the guest's place stay reserved for it.
+// Unmaps memory; addresses in the guest's place stay reserved for the guest.
 int Munmap(void* start, size_t length) {
   if (Here().copy || !Here().place.Contains(start, length)) return munmap(start, length);
   void* kept = mmap(start, length, PROT_NONE,
@@ -174,7 +179,8 @@ int Mprotect(void* start, size_t length, int protection) {
   return -1;
 }
 
-// Draws by splitmix64, as libviaduct-random.so does for guests that are processes.
+// Draws random bytes by splitmix64, as libviaduct-random.so does for guests that are separate
+// processes.
 ssize_t Getrandom(void* buffer, size_t length, unsigned) {
   auto* bytes = static_cast<unsigned char*>(buffer);
   for (size_t i = 0; i < length; ++i) {

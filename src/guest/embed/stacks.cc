@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #ifdef __x86_64__
-// Saves and restores what a called function must keep: six registers. It must keep the control
-// words of floating point, too, but no side ever changes them.
+// Saves and restores the six registers that a called function must preserve. A called function must
+// also preserve the floating-point control words, but neither side ever changes them.
 asm(R"(
 .text
 .globl viaduct_embed_switch
@@ -53,7 +53,7 @@ namespace viaduct::embed {
 void* NewStack(void* end, void (*start)()) {
   constexpr int kSavedRegisters = 6;
   auto** top = static_cast<void**>(end);
-  *--top = nullptr;  // the return address of `start`: the stack is aligned as after a call
+  *--top = nullptr;  // the return address of `start`, which aligns the stack as a call does
   *--top = reinterpret_cast<void*>(start);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = nullptr;
   return top;

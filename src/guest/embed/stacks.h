@@ -1,25 +1,26 @@
-// Switching between stacks (System V ABI, AMD64 supplement).
+// Functions that switch between stacks (System V ABI, AMD64 supplement).
 #pragma once
 
 #include <cstddef>
 
-// Saves the caller's place and continues at another: that of an earlier call, or of NewStack().
+// Saves the caller's stack position in `save` and continues at `load`, the position of an earlier
+// call of this function or the result of NewStack().
 extern "C" void viaduct_embed_switch(void** save, void* load);
-// Calls a function of three words on another stack, which ends at `end` (a multiple of 16), and
-// returns.
+// Calls a function with three word-sized arguments on the stack that ends at `end` (a multiple of
+// 16), and returns when the function returns.
 extern "C" void viaduct_embed_call_on(void* end, void* function, size_t a, void* b, void* c);
 
 namespace viaduct::embed {
 
-// Whether the code for this processor is here.
+// Whether the stack switch is implemented for the processor of this build.
 #ifdef __x86_64__
 inline constexpr bool kCanSwitch = true;
 #else
 inline constexpr bool kCanSwitch = false;
 #endif
 
-// Returns the place from which `start`, which never returns, begins on an empty stack that ends at
-// `end`.
+// Returns the position with which viaduct_embed_switch() calls `start`, which must never return, on
+// an empty stack that ends at `end`.
 void* NewStack(void* end, void (*start)());
 
 }  // namespace viaduct::embed

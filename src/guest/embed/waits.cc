@@ -1,5 +1,5 @@
-// Imports that would wait for the simulator, which runs in the same thread and cannot do anything
-// meanwhile. They return to it instead.
+// The imports that would wait for the simulator. The simulator runs in the same thread and could
+// not continue during a wait, so these imports switch to the simulator instead.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/socket.h>
@@ -32,8 +32,8 @@ void Await(int fd, short events) {
   while (!IsReady(fd, events)) LetSimulatorRun();
 }
 
-// Returns the result of `action`, which does not wait; where the caller would wait, calls it again
-// when the wait is over.
+// Returns the result of `action`, which must not wait. If `action` fails with EAGAIN, waits until
+// the descriptor is ready for `events` and then calls `action` again.
 template <typename Action>
 ssize_t OnceReady(int fd, short events, Action action) {
   const ssize_t first = action();
@@ -42,8 +42,9 @@ ssize_t OnceReady(int fd, short events, Action action) {
   return action();
 }
 
-// Returns the stream of a connection as soon as there is something to read on it; nullptr for other
-// descriptors, and if it may not wait, or the connection itself has something.
+// Returns the stream of a connection as soon as the stream has bytes to read. Returns nullptr for
+// other descriptors, and for an empty stream if `may_wait` is false or the connection's socket is
+// readable.
 LocalStream* AwaitStream(int fd, bool may_wait) {
   LocalStream* stream = StreamOf(fd);
   if (stream == nullptr) return nullptr;
@@ -51,8 +52,8 @@ LocalStream* AwaitStream(int fd, bool may_wait) {
   return stream->readable() ? stream : nullptr;
 }
 
-// Returns the number of entries that have something in memory, and reports it in them as poll(2)
-// does.
+// Returns the number of entries whose streams in memory are readable, and sets `revents` of all
+// entries as poll(2) does.
 int ReadableInMemory(std::span<pollfd> entries) {
   int ready = 0;
   for (pollfd& entry : entries) {
@@ -64,8 +65,8 @@ int ReadableInMemory(std::span<pollfd> entries) {
   return ready;
 }
 
-// Returns whether the guest waits for an answer that the simulator cannot have sent yet, because it
-// has not run since the request: until it has, nothing can be readable.
+// Returns whether the guest waits for an answer that the simulator cannot have sent yet: the
+// simulator has not run since the guest's last request, so nothing can be readable.
 bool JustAsked(std::span<const pollfd> entries) {
   const auto is_stream = [](const pollfd& entry) { return StreamOf(entry.fd) != nullptr; };
   return Here().requested == Here().switches &&
@@ -76,18 +77,19 @@ bool JustAsked(std::span<const pollfd> entries) {
 
 long Syscall(long number, long a, long b, long c, long d, long e, long f) {
   if (Here().copy || number == SYS_getpid) return syscall(number, a, b, c, d, e, f);
-  if (number == SYS_renameat2) {  // from hostfs, both names absolute
+  if (number == SYS_renameat2) {  // hostfs makes this call; both names are absolute
     const bool may =
         MayChange(reinterpret_cast<const char*>(b)) && MayChange(reinterpret_cast<const char*>(d));
     if (may) return syscall(number, a, b, c, d, e);
     errno = EACCES;
     return -1;
   }
-  if (number != SYS_futex) {  // the kernel makes no other calls
+  if (number != SYS_futex) {  // the kernel makes no other system calls by syscall()
     errno = ENOSYS;
     return -1;
   }
-  // No thread sleeps on the words that it wakes: the simulator reads them when this returns to it.
+  // Skips the wake-up, because no thread sleeps on the kernel's futex words: the simulator reads
+  // the words when the guest switches to it.
   if (b == FUTEX_WAKE) return 0;
   const auto* word = reinterpret_cast<const uint32_t*>(a);
   if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<uint32_t>(c)) LetSimulatorRun();
@@ -110,8 +112,8 @@ int Poll(pollfd* entries, nfds_t count, int milliseconds) {
   return -1;
 }
 
-// Reads: most descriptors that the kernel reads and writes are sockets, which can be asked not to
-// wait.
+// Reads from a descriptor. Most descriptors that the kernel reads and writes are sockets, so recv()
+// without waiting (MSG_DONTWAIT) is tried first.
 ssize_t Read(int fd, void* buffer, size_t length) {
   const int real = Real(fd);
   if (LocalStream* stream = AwaitStream(fd, true)) {
@@ -130,7 +132,9 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   flags |= MSG_CMSG_CLOEXEC;
   LocalStream* stream = AwaitStream(fd, (flags & MSG_DONTWAIT) == 0);
   if (stream != nullptr && message->msg_iovlen > 0) {
-    const iovec& piece = message->msg_iov[0];  // a stream may return less than the space for it
+    // Only the first piece of the message is filled, because a stream may return fewer bytes than
+    // requested.
+    const iovec& piece = message->msg_iov[0];
     message->msg_controllen = 0;
     message->msg_flags = 0;
     return static_cast<ssize_t>(
@@ -149,8 +153,9 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   return length;
 }
 
-// Writes, possibly to the guest's own input (a pipe). SIGPIPE, which a kernel blocks for itself
-// (change_sig() in main()), must not reach the simulator.
+// Writes to a descriptor, possibly to a pipe from which the guest itself reads. MSG_NOSIGNAL
+// prevents SIGPIPE, which a kernel in a separate process blocks (change_sig() in main()) and which
+// must not reach the simulator.
 ssize_t Write(int fd, const void* buffer, size_t length) {
   const int real = Real(fd);
   const int waits = Here().copy ? 0 : MSG_DONTWAIT;
@@ -175,7 +180,8 @@ ssize_t Sendmsg(int fd, const msghdr* message, int flags) {
   return OnceReady(fd, POLLOUT, [&] { return sendmsg(fd, message, flags | MSG_DONTWAIT); });
 }
 
-// Stands for the waits of helper threads and of idle, neither of which time travel has.
+// Switches to the simulator instead of the waits of helper threads and of idle, which do not happen
+// in time travel.
 int NeverWaits() {
   if (!Here().copy) LetSimulatorRun();
   errno = EINTR;

@@ -1,4 +1,5 @@
-// Makes a guest leave that neither returns nor advances its time.
+// A watchdog that makes a guest leave the processor if the guest neither returns nor advances its
+// time.
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +14,19 @@
 
 namespace viaduct::embed {
 
-// A thread that checks now and then; the guest's own thread must outlive it, and it the context.
+// A thread that checks a guest periodically. The guest's thread must outlive the watchdog, and so
+// must the context.
 class Watchdog {
  public:
-  // `clock`: the guest's time; any value that changes as it advances.
+  // Starts the thread. `clock` is the guest's time, or another value that changes whenever that
+  // time advances.
   Watchdog(Context& context, const volatile uint64_t& clock);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  // Sets the maximum wall time of a stay of the guest in LetRun() without advancing its time; until
-  // the first call there is no limit.
+  // Sets the maximum wall time that the guest may run in one LetRun() without advancing its time;
+  // until the first call there is no limit.
   void SetTimeout(Duration timeout) { timeout_ = timeout.nanoseconds(); }
 
  private:

@@ -28,19 +28,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Must be changed when this file builds differently from the same inputs.
+// The version of the build procedure, which must be changed when this file builds differently from
+// the same inputs.
 constexpr int kProcedure = 2;
-// Space for an unpacked tree and its objects (6.12: 1.7 GB), with some reserve.
+// The disk space in bytes for an unpacked tree and its objects (Linux 6.12: 1.7 GB), with some
+// reserve.
 constexpr uintmax_t kDiskBytes = 2'500'000'000;
-// The number of interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the
-// console's.
+// The number of interrupts that User Mode Linux itself uses (arch/um/include/asm/irq.h), including
+// the console's interrupt.
 constexpr size_t kOwnInterrupts = 12;
-// The address to which a kernel is linked a second time (START of arch/x86/Makefile.um is
-// 0x60000000).
+// The argument of make that sets the address to which a kernel is linked the second time (START of
+// arch/x86/Makefile.um is 0x60000000).
 constexpr const char* kOtherStart = "START=0x50000000";
-// The number of digits of the checksum in a folder's name.
+// The number of digits of the checksum in the name of an image's folder.
 constexpr size_t kKeyLength = 12;
-// The number of object files with kernel.config (6.12), for the progress line.
+// The approximate number of object files with kernel.config (Linux 6.12), for the progress line.
 constexpr int kTypicalObjects = 1040;
 
 void WriteFile(const fs::path& file, std::string_view text) {
@@ -84,7 +86,7 @@ void NeedDisk(const fs::path& store) {
                   kDiskBytes / 1e9, store.string(), available / 1e9));
 }
 
-// One build: its inputs, its working folder, its log.
+// One build of a kernel: its inputs, its working folder, its log.
 class Builder {
  public:
   explicit Builder(const BuildOptions& options)
@@ -93,7 +95,7 @@ class Builder {
         added_(AddedConfig(options.config_add)),
         wanted_(ParseFragment(ConfigText(), "kernel.config")) {
     for (ConfigOption& option : ParseFragment(added_, options.config_add.string())) {
-      option.need = ConfigOption::Need::kRequired;  // the user asked for it
+      option.need = ConfigOption::Need::kRequired;  // the user asked for the option
       std::erase_if(wanted_, [&](const ConfigOption& other) { return other.name == option.name; });
       wanted_.push_back(std::move(option));
     }
@@ -107,7 +109,7 @@ class Builder {
     Workshop workshop(ImageStore(), key_, options_.cancel_fd,
                       [this] { Status("waiting for another build of the same kernel"); });
     folder_ = workshop.folder();
-    if (const auto image = Stored()) return {*image, true};  // made by the awaited build
+    if (const auto image = Stored()) return {*image, true};  // another build made the image
     NeedTools(source_);
     NeedDisk(ImageStore());
     const Instant start = MonotonicClock::Now();
@@ -142,7 +144,8 @@ class Builder {
     if (options_.note) options_.note(text);
   }
 
-  // Collects everything that determines the result; its checksum names the image.
+  // Collects everything that determines the result of the build in the recipe, whose checksum names
+  // the image.
   void DeriveKey() {
     std::string compiler = ToolOutput({"gcc", "--version"}, Tool(""));
     compiler.erase(compiler.find('\n'));
@@ -151,7 +154,8 @@ class Builder {
     for (const Patch& patch : Patches())
       recipe_ += fmt::format("patch {}\n{}", patch.name, patch.text);
     recipe_ += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
-    // Passed by standard input, because an argument may not be longer than 128 KiB.
+    // The recipe is passed by standard input, because an argument of a program may not be longer
+    // than 128 KiB.
     const sys::ProgramResult checksum = sys::RunProgram({"sha256sum"}, recipe_);
     if (checksum.status != 0) throw EnvironmentError("sha256sum: " + checksum.output);
     key_ = checksum.output.substr(0, kKeyLength);
@@ -187,8 +191,8 @@ class Builder {
 
   ToolOptions MakeOptions() const {
     ToolOptions tool = Tool(Tree());
-    // A build from the same inputs must result in the same bytes, independently of the environment
-    // and of a calling make.
+    // The environment for make: a build from the same inputs must result in the same bytes,
+    // independently of the caller's environment and of a calling make.
     tool.environment = {"KBUILD_BUILD_TIMESTAMP=1970-01-01",
                         "KBUILD_BUILD_USER=viaduct",
                         "KBUILD_BUILD_HOST=viaduct",
@@ -205,9 +209,10 @@ class Builder {
                         "SUBARCH",
                         "O",
                         "KBUILD_OUTPUT"};
-    // The compiler cache uses the headers that gcc reports as read (except those of the C library,
-    // which some files of arch/um include). Otherwise it preprocesses each file once more, which
-    // makes the first build a third longer; in exchange, other options compile every file again.
+    // Makes the compiler cache use the list of headers that gcc reports (without the C library's
+    // headers, which some files of arch/um include). Without this variable, ccache preprocesses
+    // each file one more time, which makes the first build a third longer; with it, a build with
+    // other options compiles every file again.
     tool.environment.push_back("CCACHE_DEPEND=1");
     return tool;
   }
@@ -249,11 +254,11 @@ class Builder {
       throw Error(trouble.empty() ? fmt::format("make: status {}", status) : trouble);
   }
 
-  // Makes the table of addresses, which several guests of one process need; a single one, and
-  // guests that are processes, do not.
+  // Creates the address table of the kernel. Only several guests in one process need the table; a
+  // single guest in a process, and guests that are separate processes, do not.
   void FindAddresses() {
     const fs::path linked = folder_ / "linux", other = Tree() / "linux";
-    fs::copy_file(other, linked);  // the linker writes to the same file
+    fs::copy_file(other, linked);  // make links to the same file again
     Status("linking to other addresses");
     try {
       const embed::ElfImage image = embed::Examine(linked);
@@ -268,7 +273,7 @@ class Builder {
     }
   }
 
-  // Returns the first number after `key` in a file of the tree.
+  // Returns the first number after `key` in a file of the kernel's source tree; 0 if there is none.
   size_t NumberIn(const char* file, const std::string& key) const {
     const std::string text = ReadFileIfAny(Tree() / file);
     std::smatch match;
@@ -292,7 +297,8 @@ class Builder {
     return image;
   }
 
-  // Moves the image into the store in one step, so that it is either complete or absent.
+  // Moves the image into the store in one step, so that the store has either the complete image or
+  // no image.
   Image Install() {
     const fs::path folder = folder_ / "image";
     fs::create_directory(folder);

@@ -1,4 +1,5 @@
-// The files of this folder that a build needs, compiled in (build_inputs.cc.in).
+// The files of src/guest/image that a kernel build needs, compiled into the program
+// (build_inputs.cc.in).
 #pragma once
 
 #include <span>
@@ -10,9 +11,9 @@ struct Patch {
   std::string_view name, text;
 };
 
-// Returns kernel.config.
+// Returns the text of kernel.config.
 std::string_view ConfigText();
-// Returns patches/*.patch, in the order of their names.
+// Returns the patches in patches/*.patch, in the order of their file names.
 std::span<const Patch> Patches();
 
 }  // namespace viaduct::guest

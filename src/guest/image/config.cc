@@ -19,7 +19,7 @@ bool IsName(std::string_view text) {
              std::string_view::npos;
 }
 
-// Returns the name in "# CONFIG_X is not set"; "" for any other comment.
+// Returns the option's name in a line "# CONFIG_X is not set"; "" for any other line.
 std::string_view NotSetName(std::string_view line) {
   if (!line.starts_with("# ") || !line.ends_with(kNotSet) || line.size() < kNotSet.size() + 2) {
     return "";

@@ -71,11 +71,11 @@ TEST(Config, OurFragmentRequiresWhatVirtualTimeNeeds) {
   EXPECT_TRUE(required("CONFIG_UML_TIME_TRAVEL_SUPPORT"));
   EXPECT_TRUE(required("CONFIG_VIRTIO_UML"));
   EXPECT_TRUE(required("CONFIG_NET_NS"));
-  EXPECT_FALSE(required("CONFIG_IP_DCCP"));  // 6.16 has none
+  EXPECT_FALSE(required("CONFIG_IP_DCCP"));  // not required, because Linux 6.16 has no DCCP
 }
 
-// A trimmed kernel must keep every option that sockets of ns-3's applications, scenarios and
-// documents name.
+// Checks that kernel.config has every option that sockets of ns-3's applications, scenarios and
+// documents name; such options must not be removed to make the kernel smaller.
 TEST(Config, OurFragmentHasWhatExperimentsAskFor) {
   const auto options = ParseFragment(ConfigText(), "kernel.config");
   for (const char* name :

@@ -1,5 +1,6 @@
-# Compiles kernel.config and patches/ into the room, so that the command works away from its source
-# tree: writes build_inputs.cc into the build folder. Sets VIADUCT_KERNEL_INPUTS to it.
+# Compiles kernel.config and patches/ into the program, so that the program works without its source
+# tree: writes kernel_build_inputs.cc into the build folder, and sets VIADUCT_KERNEL_INPUTS to the
+# path of that file.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
 file(GLOB patches CONFIGURE_DEPENDS ${folder}/patches/*.patch)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/kernel.config ${patches})

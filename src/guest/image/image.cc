@@ -36,7 +36,8 @@ fs::path Cache() {
   return fs::path(home.empty() ? "/root" : home) / ".cache" / "viaduct";
 }
 
-// Returns this user's store first, then, under sudo, that of the invoking user.
+// Returns the stores of images: this user's store first, then, under sudo, the store of the
+// invoking user.
 std::vector<fs::path> Stores() {
   std::vector<fs::path> stores = {ImageStore()};
   const char* user = std::getenv("SUDO_USER");
@@ -55,8 +56,8 @@ std::vector<int> Numbers(const std::string& release) {
   return numbers;
 }
 
-// Returns whether the image is of the wanted release: "6.1" is a prefix of "6.1.192", not of
-// "6.12".
+// Returns whether the image has the release `wanted` or a release that begins with it: "6.1"
+// matches "6.1.192", but not "6.12".
 bool IsRelease(const Image& image, const std::string& wanted) {
   return (image.release + ".").rfind(wanted + ".", 0) == 0 || image.release == wanted;
 }
@@ -174,7 +175,8 @@ Image ExamineExecutable(const fs::path& file) {
     return ReadDescription(fs::absolute(file).parent_path());
   }
   if (access(file.c_str(), X_OK) != 0) Refuse(file, "not executable; chmod +x it");
-  // The option parser of arch/um/kernel/um_arch.c answers both before the kernel boots.
+  // Runs the executable with --version and --showconfig, which the option parser of
+  // arch/um/kernel/um_arch.c answers before the kernel boots.
   Image image;
   image.file = fs::absolute(file);
   std::string config;

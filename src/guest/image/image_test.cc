@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A separate store with images that are never run.
+// A fixture with a separate store of images, which are never run.
 class ImageTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -144,7 +144,7 @@ TEST_F(ImageTest, FilesThatAreNoKernelForGuestsAreRefused) {
   arm.replace(0, 5,
               "\x7f"
               "ELF\x02");
-  arm[18] = '\xb7';  // EM_AARCH64
+  arm[18] = '\xb7';  // the machine in the ELF header: EM_AARCH64
   EXPECT_THAT(Refusal(Write("arm", arm)), testing::HasSubstr("x86-64"));
 }
 

@@ -15,9 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Release = std::pair<unsigned long, unsigned long>;  // 6, 12
+// A kernel's version and patchlevel, such as 6 and 12.
+using Release = std::pair<unsigned long, unsigned long>;
 
-// Returns the release in the tree's Makefile; 0.0 when it has none.
+// Returns the release in the Makefile of a kernel's source tree; 0.0 if the Makefile has none.
 Release ReleaseOf(const fs::path& tree) {
   const std::string text = ReadFileIfAny(tree / "Makefile");
   static const std::regex form(R"((?:^|\n)VERSION = (\d+)\nPATCHLEVEL = (\d+)\n)");
@@ -26,7 +27,8 @@ Release ReleaseOf(const fs::path& tree) {
   return {std::stoul(match[1]), std::stoul(match[2])};
 }
 
-// Returns the first release that a patch is for; 0.0 when its header has none.
+// Returns the first release to which a patch applies ("Since:" in the patch's header); 0.0 if the
+// header has no such line.
 Release Since(const Patch& patch) {
   const std::string header(patch.text.substr(0, patch.text.find("\n--- ")));
   static const std::regex form(R"((?:^|\n)Since: (\d+)\.(\d+)(?:\n|$))");
@@ -57,7 +59,7 @@ std::vector<std::string> ApplyPatches(std::span<const Patch> patches, const fs::
   const Release release = ReleaseOf(tool.folder);
   std::vector<std::string> skipped;
   std::string_view number;
-  bool applied = false;  // a patch of this number was applied
+  bool applied = false;  // whether a patch with the present number was applied
   for (const Patch& patch : patches) {
     if (NumberOf(patch) != number) applied = false;
     number = NumberOf(patch);

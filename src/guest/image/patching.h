@@ -1,4 +1,4 @@
-// Applying the project's patches to a kernel's sources.
+// Applying the project's patches to a kernel's source tree.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,13 @@
 
 namespace viaduct::guest {
 
-// Applies patches to the tree at tool.folder, in their order. Patches whose names begin with the
-// same number do the same for different kernels: the first of them that applies is used. A patch
-// whose header has a line "Since: 7.0" is not for kernels before that. A patch is applied whole or
-// not at all. Writes the patches into `scratch`. Returns, for each number of which no patch
-// applied, the names of its patches for this kernel: a kernel works without them, and their headers
-// state what is lost.
+// Applies patches to the source tree at `tool.folder`, in their order. Patches whose names begin
+// with the same number have the same purpose in different kernels: the first of them that applies
+// is used. A patch whose header has a line "Since: 7.0" is not for kernels older than 7.0. Each
+// patch is applied completely or not at all. Writes the patches' files into `scratch`. Returns the
+// names of the patches that are for this kernel and did not apply, except patches with the number
+// of an applied one. A kernel works without these patches; their headers state which features are
+// then missing.
 std::vector<std::string> ApplyPatches(std::span<const Patch> patches,
                                       const std::filesystem::path& scratch,
                                       const ToolOptions& tool);

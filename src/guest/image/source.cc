@@ -19,7 +19,7 @@ std::string FirstWord(const std::string& text) {
   return word;
 }
 
-// Returns the version that apt would fetch and the checksum of its package file.
+// Returns the version of the package that apt would fetch and the checksum of the package's file.
 std::string IdentifyPackage(const std::string& package, const ToolOptions& options) {
   std::string version, checksum;
   ToolOptions reading = options;
@@ -39,8 +39,8 @@ std::string IdentifyPackage(const std::string& package, const ToolOptions& optio
   return fmt::format("{} {} {}", package, version, checksum);
 }
 
-// Returns the checksum of the checksums of all files except those of version control and of earlier
-// builds.
+// Returns a checksum of the checksums of all files in a source tree except the files of version
+// control and of earlier builds.
 std::string IdentifyFolder(const fs::path& folder, ToolOptions options) {
   options.folder = folder;
   return FirstWord(ToolOutput(
@@ -56,10 +56,10 @@ void RunOrThrow(const std::vector<std::string>& words, const ToolOptions& option
   if (status != 0) throw Error(fmt::format("{} failed ({}, status {})", what, words[0], status));
 }
 
-// Returns the command that unpacks a tarball. Most of a kernel's source is for other hardware,
-// which a guest never has. The rest is enough to configure (every Kconfig and Makefile) and for the
-// options that users may add: the protocols, the file systems, and drivers without hardware
-// (mac80211_hwsim, for example).
+// Returns the command that unpacks a tarball. Most of a kernel's source is for hardware that a
+// guest never has and is not unpacked. The unpacked part is enough to configure the kernel (every
+// Kconfig and Makefile) and for the options that users may add: the protocols, the file systems,
+// and drivers without hardware (mac80211_hwsim, for example).
 std::vector<std::string> UntarWords(const fs::path& tarball) {
   std::vector<std::string> words = {"tar", "xf", tarball, "--strip-components=1",
                                     "--exclude=*/Documentation/*/*/*"};
@@ -76,7 +76,8 @@ std::vector<std::string> UntarWords(const fs::path& tarball) {
 
 void UnpackTarball(const fs::path& tarball, ToolOptions options, const fs::path& folder) {
   options.folder = folder;
-  options.environment.push_back("XZ_OPT=--threads=0");  // the packages' tarballs have many blocks
+  // Uses all processors: the tarballs in Debian's packages have many blocks.
+  options.environment.push_back("XZ_OPT=--threads=0");
   RunOrThrow(UntarWords(fs::absolute(tarball)), options, "unpacking " + tarball.string());
 }
 

@@ -30,7 +30,8 @@ sys::Environment EnvironmentOf(const ToolOptions& options) {
   return environment;
 }
 
-// Starts the program, which is killed with its children unless it was waited for.
+// Starts a program. The program and its children are killed when the returned object is destroyed
+// before the caller has waited for the program.
 sys::Child Start(const std::vector<std::string>& words, const ToolOptions& options, int output) {
   sys::LaunchOptions launch;
   launch.words = words;
@@ -47,7 +48,7 @@ sys::Child Start(const std::vector<std::string>& words, const ToolOptions& optio
   }
 }
 
-// The output of a tool, passed on line by line and written to the log.
+// The output of a tool, which is passed on line by line and written to the log.
 class Output {
  public:
   explicit Output(const ToolOptions& options) : options_(options) {
@@ -73,7 +74,7 @@ class Output {
   std::string partial_;
 };
 
-// Reads until the last process that holds the write end has closed it.
+// Reads the pipe until the last process that holds its write end has closed the write end.
 void Drain(int pipe, int cancel_fd, Output& output) {
   std::array<char, 65536> buffer;
   for (;;) {

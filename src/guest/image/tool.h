@@ -1,5 +1,5 @@
-// Running the programs of the build, each in a separate process group, with its output read line by
-// line. No program is left running.
+// Functions that run the programs of a kernel build, each in a separate process group, and read
+// their output line by line. No program is left running.
 #pragma once
 
 #include <filesystem>
@@ -11,22 +11,23 @@
 namespace viaduct::guest {
 
 struct ToolOptions {
-  std::filesystem::path folder;                // working directory; "": this process's
+  std::filesystem::path folder;                // the working directory; "": the caller's
   std::vector<std::string> environment;        // NAME=VALUE to set, NAME to unset
-  std::filesystem::path log;                   // output is appended; "": not kept
-  std::function<void(std::string_view)> line;  // called with each line of output as it arrives
-  int cancel_fd = -1;                          // readable: the program and its children are killed
+  std::filesystem::path log;                   // the file to which output is appended; "": none
+  std::function<void(std::string_view)> line;  // called with each line of output when it arrives
+  int cancel_fd = -1;  // if readable, the program and its children are killed
 };
 
-// Thrown when the cancel descriptor became readable; the program has ended by then.
+// Thrown when the cancel descriptor becomes readable, after the program has ended.
 struct ToolCancelled {};
 
-// Runs the program found in PATH and returns its exit status (128 + signal when killed). Standard
-// input is empty, messages are in English. Throws EnvironmentError when it cannot be started.
+// Runs a program, which is searched for in PATH, and returns its exit status (128 + signal if it
+// was killed by a signal). Its standard input is empty, and its messages are in English. Throws
+// EnvironmentError if the program cannot be started.
 int RunTool(const std::vector<std::string>& words, const ToolOptions& options = {});
 
-// Returns the program's standard output and standard error. Throws Error with the last line of the
-// output unless its exit status is 0.
+// Runs a program and returns its standard output and standard error. Throws Error with the last
+// line of the output unless the exit status is 0.
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options = {});
 
 }  // namespace viaduct::guest

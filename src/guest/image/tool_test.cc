@@ -63,7 +63,7 @@ TEST(Tool, LogIsAppended) {
   std::filesystem::remove(log);
 }
 
-// The program and its child would wait for ever without the cancellation.
+// Checks that a cancellation kills the program and its child, which would wait for ever otherwise.
 TEST(Tool, CancelKillsTheProgramAndWhatItStarted) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -73,7 +73,7 @@ TEST(Tool, CancelKillsTheProgramAndWhatItStarted) {
   options.cancel_fd = read_end.get();
   options.line = [&](std::string_view line) {
     grandchild = sys::OpenPidFd(std::stoi(std::string(line)));
-    write_end.reset();  // cancel
+    write_end.reset();  // cancels the tool
   };
   EXPECT_THROW(RunTool({"sh", "-c", "sleep 1000 & echo $!; wait"}, options), ToolCancelled);
   ASSERT_TRUE(grandchild);

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr int kTimeoutMilliseconds = 200;
 constexpr const char* kWorkshopPrefix = ".build-";
 
-// Locks the folder, which is created if necessary; returns nothing while another process holds it,
-// or has just removed it.
+// Locks a folder, which is created if necessary. Returns an empty descriptor while another process
+// holds the lock, or if another process has just removed the folder.
 UniqueFd LockFolder(const fs::path& folder) {
   mkdir(folder.c_str(), 0755);
   UniqueFd lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

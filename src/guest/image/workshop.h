@@ -1,4 +1,4 @@
-// The working folder of a build inside the store of images, for one builder at a time.
+// The working folder of a kernel build inside the store of images, for one builder at a time.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace viaduct::guest {
 
-// Holds an empty, locked folder of the store and removes it on destruction. The next build,
-// whatever its key, removes the folders of killed builds.
+// An empty, locked folder of the store, which the destructor removes. The next build, whatever its
+// key, removes the folders of builds that were killed.
 class Workshop {
  public:
-  // Creates the store if necessary. Returns once no other process builds under this key; calls
-  // `waiting` (may be empty) if it must wait. Throws ToolCancelled when `cancel_fd` becomes
+  // Creates the store if necessary, and waits until no other process builds with the key `key`;
+  // calls `waiting` (may be empty) if it must wait. Throws ToolCancelled if `cancel_fd` becomes
   // readable, EnvironmentError if the store cannot be written.
   Workshop(const std::filesystem::path& store, const std::string& key, int cancel_fd,
            const std::function<void()>& waiting);

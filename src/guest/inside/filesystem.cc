@@ -17,7 +17,7 @@
 namespace viaduct::guest::inside {
 namespace {
 
-// The mount point of the layers, in namespaces that exist as long as their node.
+// The mount point of the overlay's layers, in mount namespaces that exist as long as their node.
 constexpr const char* kWorkshop = "/run/viaduct-node";
 
 void Mount(const char* type, const std::string& where, const char* options = nullptr) {
@@ -25,9 +25,9 @@ void Mount(const char* type, const std::string& where, const char* options = nul
   SystemCall("mount " + where, mount(type, where.c_str(), type, 0, options));
 }
 
-// Writes the files of the node's own names: this machine's name servers cannot be reached from it,
-// and programs that query them would wait for seconds. Without a server, resolv.conf(5) means the
-// node itself.
+// Writes the files with names of hosts (resolv.conf, hostname, hosts) for a node. The host's name
+// servers cannot be reached from the node, and programs that query them would wait for seconds.
+// With a resolv.conf(5) without a server, programs query the node itself.
 void WriteNames(const std::string& folder, const std::string& node) {
   mkdir(folder.c_str(), 0755);
   WriteFile(folder + "/resolv.conf", "# no name server\n");

@@ -8,14 +8,15 @@
 
 namespace viaduct::guest::inside {
 
-// The mount and UTS namespaces of a node.
+// The descriptors of a node's mount and UTS namespaces.
 struct NodeFilesystem {
   UniqueFd mounts, host_name;
 };
 
-// Makes the file system of a node. The root is an overlay: the guest's root below, a tmpfs of the
-// node above; /run is empty, /proc, /sys and /dev are this kernel's. The host name is the node's.
-// Files that programs write disappear with the guest and never reach the host. Throws SystemError.
+// Creates the file system of a node. Its root is an overlay: the guest's root is the lower layer, a
+// tmpfs of the node the upper layer; /run is empty, and /proc, /sys and /dev are the guest
+// kernel's. The host name is the node's name. Files that programs write disappear with the guest
+// and never reach the host. Throws SystemError.
 NodeFilesystem MakeNodeFilesystem(const std::string& node, int network);
 
 }  // namespace viaduct::guest::inside

@@ -1,7 +1,7 @@
-// viaduct-guest: the first process of a guest kernel, and the only one except those that a request
-// starts.
+// viaduct-guest: the first process of a guest kernel, and the guest's only process except the
+// processes that requests start.
 //
-//   viaduct-guest             as init: takes VIADUCT_CONTROL (the control interface, eth0) and
+//   viaduct-guest             as init: reads VIADUCT_CONTROL (the control interface, eth0) and
 //                             VIADUCT_CONTROL_MTU (1500) from the kernel's command line
 //   viaduct-guest --socket N  in separate namespaces on the host's kernel, with the simulator at
 //                             the other end of the SOCK_SEQPACKET socket N: for tests
@@ -38,14 +38,14 @@ using viaduct::guest::service::Sockets;
 using viaduct::guest::service::Transport;
 
 void Mount(const char* type, const char* where) {
-  // EBUSY: the kernel has mounted it itself (CONFIG_DEVTMPFS_MOUNT).
+  // EBUSY: the kernel has already mounted the file system (CONFIG_DEVTMPFS_MOUNT).
   if (mount(type, where, type, 0, nullptr) != 0 && errno != EBUSY) {
     throw SystemError(std::string("mount ") + where, errno);
   }
 }
 
-// Mounts the system's file systems. The root file system is the host's, read-only; files that a
-// guest writes stay in the guest.
+// Mounts the guest's system file systems. The root file system is the host's, read-only; files that
+// a guest writes stay in the guest.
 void MountSystem() {
   Mount("proc", "/proc");
   Mount("sysfs", "/sys");
@@ -54,9 +54,9 @@ void MountSystem() {
   Mount("tmpfs", "/tmp");
 }
 
-// Enters separate namespaces, for a test on the host: they disappear with the process.
+// Enters separate namespaces, for a test on the host; the namespaces disappear with the process.
 void EnterOwnNamespaces() {
-  const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // to become root as any user
+  const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // makes any user root in the namespace
   SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | own_user));
   SystemCall("make mounts private", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
   Mount("tmpfs", "/run");
@@ -72,10 +72,10 @@ int Number(const char* text) {
   return value;
 }
 
-// Raises the limit of descriptors: with one or two for each node and one for each socket, the usual
-// limit of 1024 is reached at some hundred nodes.
+// Raises the limit of descriptors: the agent has one or two descriptors for each node and one for
+// each socket, so that the usual limit of 1024 is reached at some hundred nodes.
 void RaiseDescriptorLimit() {
-  const rlimit limit{1 << 20, 1 << 20};  // fs.nr_open
+  const rlimit limit{1 << 20, 1 << 20};  // the default of fs.nr_open, the maximum
   SystemCall("setrlimit RLIMIT_NOFILE", setrlimit(RLIMIT_NOFILE, &limit));
 }
 
@@ -100,7 +100,7 @@ std::unique_ptr<Transport> Prepare(int argc, char** argv) {
 
 void Work(std::unique_ptr<Transport> transport) {
   Agent agent(std::move(transport));
-  sys::Netlink().SetUp(1, true);  // lo
+  sys::Netlink().SetUp(1, true);  // the loopback interface
   Nodes nodes(agent);
   Sockets sockets(agent, [&nodes](const auto& request) { return nodes.OpenSocket(request); });
   Programs programs(agent, nodes);

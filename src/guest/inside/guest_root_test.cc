@@ -1,5 +1,5 @@
-// Tests of the agent on the host's own kernel, in namespaces that disappear with it: its protocol,
-// and its operations on nodes and sockets.
+// Tests of the agent on the host's kernel, in namespaces that disappear with the test: the agent's
+// protocol, and its operations on nodes and sockets.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ Endpoint At(const char* address, uint16_t port) {
   return agent::ToEndpoint(wire::IpAddress::Parse(address), port);
 }
 
-// Returns the number of a node's routes with several next hops.
+// Returns the number of routes with several next hops in the socket's network namespace.
 int CountMultipathRoutes(sys::Netlink& netlink) {
   sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
   query.AppendHeader(rtmsg{});
@@ -65,7 +65,7 @@ int CountMultipathRoutes(sys::Netlink& netlink) {
   return count;
 }
 
-// The simulator's side of a guest that runs in this thread, one round at a time.
+// The simulator's side of a guest whose agent runs in the test's thread, one round at a time.
 class Guest {
  public:
   Guest() : sockets_(MakePair()) {
@@ -80,7 +80,7 @@ class Guest {
            uint16_t flags = 0) {
     writer_.Add(code, subject, ++request_, parts, flags);
   }
-  // Sends the requests and lets the agent work until nothing happens any more.
+  // Sends the queued requests and runs the agent until it has nothing to do for 20 ms.
   void Settle() {
     writer_.Flush();
     while (agent_->RunOnce(Duration::Milliseconds(20))) Read();
@@ -91,7 +91,8 @@ class Guest {
     }
     return nullptr;
   }
-  // Waits for an event: packets between namespaces take up to 60 s on a busy machine.
+  // Runs the agent until an event arrives; packets between namespaces take up to 60 s on a busy
+  // machine.
   bool Await(Code code, uint32_t subject) {
     for (int i = 0; i < 3000 && !Find(code, subject); ++i) Settle();
     return Find(code, subject) != nullptr;
@@ -172,7 +173,8 @@ class GuestTest : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   }
-  // Runs a test in network and mount namespaces of a separate thread, which vanish with it.
+  // Runs a test in a separate thread with network and mount namespaces of its own, which disappear
+  // with the thread.
   static void Run(const std::function<void(Guest&)>& test) {
     std::thread([&] {
       SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_FS));
@@ -234,8 +236,9 @@ TEST_F(GuestTest, AReaderWithoutCreditStopsTheSender) {
     const uint32_t accepted = guest.Find(Code::kAccepted, 10)->As<agent::Accepted>().socket;
     EXPECT_EQ(guest.Sum(Code::kData, accepted), 1000u);
     const uint64_t written = guest.Sum(Code::kWritten, 11);
-    EXPECT_LT(written, kTotal);                                    // the buffers' capacity
-    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});  // follows the data sent before
+    EXPECT_LT(written, kTotal);  // only as much as the buffers hold was written
+    // The end of the stream, which follows the data that was sent before.
+    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});
     guest.Ask(Code::kCredit, accepted, {BytesOf(uint64_t{kTotal})});
     guest.Settle();
     EXPECT_EQ(guest.Sum(Code::kData, accepted), kTotal);
@@ -347,7 +350,8 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
   Run([](Guest& guest) {
     guest.Node(1);
     guest.Node(2);
-    // The devices are those with which a guest boots: in its own namespace, known by their MACs.
+    // Creates the devices with which a guest boots: they are in the guest's first namespace and are
+    // identified by their MAC addresses.
     sys::Netlink root;
     const auto mac = [](uint8_t last) { return wire::MacAddress{{2, 0, 0, 0, 0, last}}; };
     root.CreateVethPair({-1, "a", mac(1)}, {-1, "b", mac(2)});
@@ -375,7 +379,7 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
                 {BytesOf(agent::InterfaceAddress{ifindex, 24, At(v4.c_str(), 0)})});
       guest.Ask(Code::kAddAddress, number,
                 {BytesOf(agent::InterfaceAddress{ifindex, 64, At(v6.c_str(), 0)})});
-      for (int i = 0; i < 2; ++i) {  // the second time it takes the first one's place
+      for (int i = 0; i < 2; ++i) {  // the second round replaces the routes of the first round
         const std::array hops{agent::RouteHop{ifindex, 0, At("10.0.0.77", 0)},
                               agent::RouteHop{ifindex, 0, At("10.0.0.78", 0)}};
         guest.Ask(Code::kAddRoute, number,
@@ -400,7 +404,8 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     EXPECT_EQ(guest.ErrorOf(2), 0);
     EXPECT_TRUE(guest.Await(Code::kConnected, 11));
     EXPECT_TRUE(guest.Await(Code::kFailed, 12));
-    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // the host was reached
+    // The refusal shows that the peer node was reached over IPv6; no socket listens on it.
+    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);
     sys::Netlink& netlink = guest.nodes().Get(1).netlink;
     const auto link = netlink.GetLink("sim0");
     EXPECT_EQ(link.mtu, 1400);
@@ -414,8 +419,8 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
   });
 }
 
-// Checks the rules that ns3::KernelUpcalls adds: packets that no other rule routes, by the
-// interface on which they arrive.
+// Checks the rules that ns3::KernelUpcalls adds: they select a routing table for packets that no
+// other rule routes, by the interface on which the packets arrive.
 TEST_F(GuestTest, LastRulesAreForWhatComesInOnAnInterface) {
   Run([](Guest& guest) {
     guest.Node(1);

@@ -21,14 +21,15 @@ namespace viaduct::guest::inside {
 namespace {
 
 // A generic netlink socket. sys::NetlinkSocket is not used because libnl reads the clock when it
-// creates a socket, which takes virtual time.
+// creates a socket, and reading the clock takes virtual time.
 class GenericSocket {
  public:
   GenericSocket()
       : fd_(SystemCall("open a generic netlink socket",
                        socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC))) {}
 
-  // Sends and returns the first answer, in a buffer of this object. Throws on an error answer.
+  // Sends a message and returns the first answer, which is stored in this object's buffer. Throws
+  // SystemError if the answer is an error.
   const nlmsghdr* Ask(const sys::NetlinkMessage& message, const std::string& attempted) {
     nlmsghdr* header = nlmsg_hdr(message.get());
     header->nlmsg_flags |= NLM_F_REQUEST;

@@ -21,7 +21,8 @@ using agent::Operation;
 
 namespace {
 
-constexpr int kLoopback = 1;  // LOOPBACK_IFINDEX of net/flow.h, in every namespace
+// The loopback interface's ifindex in every namespace (LOOPBACK_IFINDEX of net/flow.h).
+constexpr int kLoopback = 1;
 
 wire::IpPrefix PrefixOf(const agent::Endpoint& endpoint, uint32_t length) {
   wire::IpPrefix prefix;
@@ -141,7 +142,7 @@ void Nodes::MoveInterface(const Operation& operation) {
   const auto request = operation.As<agent::MoveInterface>();
   Node& node = Get(operation.subject);
   const std::string name = agent::FixedText(request.name);
-  // All devices of a guest have different ifindexes, so that this one is free on the node.
+  // All devices of a guest have different ifindexes, so the device's ifindex is free on the node.
   const agent::Interface device = FindDevice(MacOf(request.mac));
   root_netlink_.MoveLink(device.ifindex, node.fd.get(), name, /*keeps_ifindex=*/true);
   agent_.Done(operation, agent::BytesOf(device));
@@ -176,7 +177,8 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
 void Nodes::ChangeRoute(const Operation& operation, bool add) {
   sys::RouteEntry entry = EntryOf(operation);
   Node& node = Get(operation.subject);
-  // The kernel may have removed one of several hops with its interface.
+  // Removes a multipath route by its destination alone, because the kernel may have removed a next
+  // hop together with its interface.
   if (!add && entry.hops.size() > 1) entry.hops.clear();
   auto message =
       sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete, entry);
@@ -197,7 +199,8 @@ void Nodes::WriteSysctl(const Operation& operation) {
   const std::string_view text = operation.Text();
   const size_t zero = text.find('\0');
   if (zero == std::string_view::npos) throw agent::ProtocolError("a parameter without a value");
-  // The file refers to the namespace of the writing process.
+  // Enters the namespace first, because a sysctl file refers to the namespace of the process that
+  // writes it.
   Enter(operation.subject == agent::kGuestItself ? root_.get() : Get(operation.subject).fd.get());
   sys::WriteSysctlHere(std::string(text.substr(0, zero)), std::string(text.substr(zero + 1)));
   agent_.Done(operation);

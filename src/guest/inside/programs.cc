@@ -26,7 +26,7 @@ using agent::Operation;
 
 namespace {
 
-// The zero-terminated texts of a request, one after the other.
+// Reads the zero-terminated texts of a request, one after the other.
 class Texts {
  public:
   explicit Texts(std::string_view text) : text_(text) {}
@@ -49,7 +49,8 @@ class Texts {
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
-// Opens the controlling side of a new terminal of the node, which has its own /dev.
+// Opens the master side of a new terminal of the node whose mount namespace is `mounts`; the node
+// has a separate /dev.
 UniqueFd OpenTerminal(int mounts) {
   const UniqueFd here(
       SystemCall("open our mounts", open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
@@ -61,14 +62,15 @@ UniqueFd OpenTerminal(int mounts) {
   return Duplicate(terminal.get());
 }
 
-// Sets the size of a terminal; its program gets SIGWINCH on a change.
+// Sets the size of a terminal; the terminal's program receives SIGWINCH if the size changes.
 void SetSize(int terminal, agent::TerminalSize size) {
   const winsize value{size.rows, size.columns, 0, 0};
   ioctl(terminal, TIOCSWINSZ, &value);
 }
 
-// Returns whether a process of this group in the foreground edits the terminal's line itself, as
-// shells do at their prompt until they start a command.
+// Returns whether `group` is the terminal's foreground process group and the terminal is not in
+// canonical mode: then a program of the group edits its input line itself, as shells do at their
+// prompt until they start a command.
 bool EditsLine(int terminal, int group) {
   termios settings{};
   int foreground = 0;
@@ -76,7 +78,7 @@ bool EditsLine(int terminal, int group) {
          ioctl(terminal, TIOCGPGRP, &foreground) == 0 && foreground == group;
 }
 
-// Reads the part of a spawn request about the program itself.
+// Reads the fields and texts of a spawn request that describe the program itself.
 sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view text) {
   Texts texts(text);
   sys::LaunchOptions options;
@@ -89,11 +91,11 @@ sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view tex
   return options;
 }
 
-// Starts a program; returns once it runs.
+// Starts a program; returns its process ID once the program runs.
 int Start(const sys::LaunchOptions& options) {
   try {
     return sys::Launch(options);
-  } catch (const SystemError& error) {  // or where no process can be made
+  } catch (const SystemError& error) {  // a failed start, or a process that cannot be created
     throw SystemError("start " + options.words[0], error.error_number());
   }
 }
@@ -102,8 +104,8 @@ int Start(const sys::LaunchOptions& options) {
 
 Programs::Programs(service::Agent& agent, Nodes& nodes)
     : agent_(agent), nodes_(nodes), buffer_(service::kPiece) {
-  // The first process shares its root with the kernel's threads and could not enter another mount
-  // namespace otherwise.
+  // Stops sharing the root directory with the kernel's threads: otherwise the first process could
+  // not enter another mount namespace.
   SystemCall("unshare", unshare(CLONE_FS));
   child_ended_ = sys::CatchSignals({SIGCHLD});
   agent_.Watch(child_ended_.get(), EPOLLIN, [this](uint32_t) { Reap(); });
@@ -128,7 +130,8 @@ const NodeFilesystem& Programs::FilesystemOf(uint32_t node) {
   return filesystems_.emplace(node, MakeNodeFilesystem(entry.name, entry.fd.get())).first->second;
 }
 
-// Returns the child's ends of the standard descriptors; the agent's ends are stored in `program`.
+// Creates a terminal for a program. Returns the child's ends of the standard descriptors; stores
+// the agent's ends in `program`.
 Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
                                            agent::TerminalSize size, Program& program) {
   const UniqueFd master = OpenTerminal(filesystem.mounts.get());
@@ -195,7 +198,7 @@ void Programs::WatchOutput(uint32_t number, int which) {
 }
 
 bool Programs::ReadOutput(uint32_t number, Program& program, int which) {
-  // Reading a terminal whose program has ended fails with EIO, which means end of file.
+  // The read fails with EIO if the terminal's program has ended, which means end of file.
   const ssize_t size = read(program.output[which].get(), buffer_.data(), buffer_.size());
   if (size <= 0) return false;
   const auto descriptor = static_cast<uint32_t>(which + 1);
@@ -212,9 +215,9 @@ void Programs::CloseOutput(Program& program, int which) {
 
 void Programs::Input(const Operation& operation) {
   const auto found = programs_.find(operation.subject);
-  if (found == programs_.end() || !found->second.input) return;  // the program has ended meanwhile
+  if (found == programs_.end() || !found->second.input) return;  // the program has already ended
   if (operation.payload.empty()) return found->second.input.reset();
-  // If a program leaves 64 KiB of input unread, the rest is lost, so that the agent does not block.
+  // Drops input of a program that has 64 KiB of unread input, so that the agent does not block.
   int waiting = 0;
   ioctl(found->second.input.get(), FIONREAD, &waiting);
   if (waiting + operation.payload.size() > service::kPiece) return;
@@ -257,7 +260,7 @@ void Programs::Reap() {
   }
 }
 
-// Reports the last output of the program before its exit.
+// Reports the last output of a program, and then its exit.
 void Programs::OnExit(uint32_t number, Program& program, int status) {
   program.exited = true;
   program.input.reset();

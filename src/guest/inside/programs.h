@@ -1,4 +1,4 @@
-// Programs of the host, run on the nodes of a guest (guest/agent/program_protocol.h).
+// The programs of the host that run on the nodes of a guest (guest/agent/program_protocol.h).
 #pragma once
 
 #include <array>
@@ -17,19 +17,21 @@ namespace viaduct::guest::inside {
 
 class Programs {
  public:
-  // Registers the requests about programs. Agent and nodes must outlive this object, which reaps
-  // every child of the process.
+  // Registers the handlers of the requests about programs. The agent and the nodes must outlive
+  // this object, which reaps every child of the process.
   Programs(service::Agent& agent, Nodes& nodes);
   ~Programs();
 
  private:
-  // A running program, or one that has ended while its children still hold its output open.
+  // A program that runs, or a program that has ended while its children still hold its output open.
   struct Program {
     int pid = 0;
     bool exited = false;
     bool terminal = false;
     UniqueFd input;
-    std::array<UniqueFd, 2> output;  // standard output and error; with a terminal the first only
+    // The agent's ends of standard output and standard error; for a program with a terminal, only
+    // the first is used.
+    std::array<UniqueFd, 2> output;
   };
   struct ChildEnds {
     std::array<UniqueFd, 3> fd;
@@ -45,7 +47,7 @@ class Programs {
   void AtPrompt(const agent::Operation& operation);
   const NodeFilesystem& FilesystemOf(uint32_t node);
   void WatchOutput(uint32_t number, int which);
-  // Reads the available output and posts it; returns false at end of file.
+  // Reads the available output and reports it as kOutput; returns false at end of file.
   bool ReadOutput(uint32_t number, Program& program, int which);
   void CloseOutput(Program& program, int which);
   void Reap();
@@ -54,7 +56,7 @@ class Programs {
   service::Agent& agent_;
   Nodes& nodes_;
   UniqueFd child_ended_;
-  std::map<uint32_t, NodeFilesystem> filesystems_;  // key: the node
+  std::map<uint32_t, NodeFilesystem> filesystems_;  // key: the node's number
   std::map<uint32_t, Program> programs_;
   std::vector<std::byte> buffer_;
 };

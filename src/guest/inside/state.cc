@@ -24,13 +24,15 @@ using agent::Operation;
 
 namespace {
 
-// TCP_... states of include/net/tcp_states.h: all but CLOSE (7), LISTEN (10), which have no peer,
-// and TIME_WAIT (6), NEW_SYN_RECV (12), which have no struct tcp_info.
+// The TCP states of the sampled sockets (include/net/tcp_states.h): all states except CLOSE (7) and
+// LISTEN (10), which have no peer, and TIME_WAIT (6) and NEW_SYN_RECV (12), which have no struct
+// tcp_info.
 constexpr uint32_t kStates =
     1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 8 | 1u << 9 | 1u << 11;
 constexpr std::array<const char*, 3> kCounterFiles = {
     "/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp6"};
-// Bytes: enough for each file, and for every answer of a dump.
+// The size of the buffer in bytes, which is enough for each file of counters and for every answer
+// of a netlink dump.
 constexpr size_t kBuffer = 64 * 1024;
 
 template <class T>
@@ -87,7 +89,7 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
   const nlattr* statistics = Find<tcmsg>(message, TCA_STATS2);
   const auto basic = Read<gnet_stats_basic>(FindIn(statistics, TCA_STATS_BASIC));
   const auto queue = Read<gnet_stats_queue>(FindIn(statistics, TCA_STATS_QUEUE));
-  // Present only if 32 bits are too few for the number of packets.
+  // The number of packets in 64 bits, which is present only if 32 bits are too few for it.
   const nlattr* packets = FindIn(statistics, TCA_STATS_PKT64);
   agent::QdiscState state{};
   state.ifindex = header->tcm_ifindex;
@@ -113,7 +115,8 @@ void State::Probe::Prepare() {
   sockets = sys::NetlinkSocket::Of(NETLINK_SOCK_DIAG, std::move(unused));
   sockets->ReadAtOnce();
   for (const char* name : kCounterFiles) {
-    // A kernel without IPv6 has no snmp6. The open file keeps referring to this namespace.
+    // A kernel without IPv6 has no file snmp6. The open file keeps referring to the namespace in
+    // which it was opened.
     UniqueFd file(open(name, O_RDONLY | O_CLOEXEC));
     if (file) files.push_back(std::move(file));
   }
@@ -138,8 +141,9 @@ void State::Sample(const Operation& operation) {
   agent_.Done(operation);
 }
 
-// Samples the TCP sockets. The first version of the request is answered with the sockets of both
-// families, the second one (struct inet_diag_req_v2) with those of one.
+// Samples the TCP sockets of a node. A request with the first version's structure is answered with
+// the sockets of both address families; a request with struct inet_diag_req_v2 only with the
+// sockets of one family.
 void State::SampleTcp(const Operation& operation, Probe& probe) {
   inet_diag_req request{};
   request.idiag_ext = 1u << (INET_DIAG_INFO - 1) | 1u << (INET_DIAG_CONG - 1);
@@ -166,12 +170,13 @@ const std::string& State::NameOf(int ifindex, Node& node, Probe& probe) {
 void State::SampleQdiscs(const Operation& operation, Node& node, Probe& probe) {
   sys::NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
   message.AppendHeader(tcmsg{});
-  std::vector<agent::QdiscState> states;  // collected first: names are requested on the same socket
+  // All disciplines are read before their devices' names are requested, which uses the same socket.
+  std::vector<agent::QdiscState> states;
   node.netlink.socket().Query(
       message, node.name + ": ask for queueing disciplines",
       [&](const nlmsghdr* answer) { states.push_back(QdiscStateOf(answer)); });
   for (agent::QdiscState& state : states) {
-    if (std::string_view(state.kind) == "noqueue") continue;  // counts nothing
+    if (std::string_view(state.kind) == "noqueue") continue;  // such a discipline has no counters
     Copy(NameOf(state.ifindex, node, probe), state.device);
     agent_.Post(agent::kQdiscState, operation.subject, operation.request, {BytesOf(state)});
   }

@@ -1,6 +1,7 @@
-// Sampling the state of the nodes' kernel for traces: TCP sockets, queueing disciplines, counters.
+// Sampling of the state of the nodes' kernel for traces: TCP sockets, queueing disciplines,
+// counters.
 //
-// Sampling takes no virtual time, because no system call here fails or reads a clock.
+// Sampling takes no virtual time, because none of its system calls fails or reads a clock.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,21 @@ namespace viaduct::guest::inside {
 
 class State {
  public:
-  // Registers the requests about state. Agent and nodes must outlive it.
+  // Registers the handlers of the requests about state. The agent and the nodes must outlive this
+  // object.
   State(service::Agent& agent, Nodes& nodes);
 
  private:
-  // The sockets and files by which a node is sampled. Its socket is opened with the node, whether
-  // the node is ever sampled or not, so that sampling changes nothing: the kernel's tables of
-  // netlink sockets grow with their number (lib/rhashtable.c), and consume random numbers when they
-  // do.
+  // The sockets and files by which a node is sampled. The netlink socket is opened when the node is
+  // created, even if the node is never sampled, so that sampling changes nothing: the kernel's hash
+  // tables of netlink sockets grow with the number of sockets (lib/rhashtable.c), and draw random
+  // numbers when they grow.
   struct Probe {
-    Probe();         // for the calling thread's namespace
-    void Prepare();  // at its first use, in that namespace
+    Probe();         // opens the socket in the caller's network namespace
+    void Prepare();  // called in that namespace before the first sample
     UniqueFd unused;
-    std::optional<sys::NetlinkSocket> sockets;  // NETLINK_SOCK_DIAG
-    std::vector<UniqueFd> files;                // files of counters
+    std::optional<sys::NetlinkSocket> sockets;  // the socket of NETLINK_SOCK_DIAG
+    std::vector<UniqueFd> files;                // files of counters in /proc
     std::map<int, std::string> names;           // names of devices; key: the ifindex
   };
 

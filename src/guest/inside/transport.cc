@@ -18,20 +18,20 @@
 namespace viaduct::guest::inside {
 namespace {
 
-// The number of frames read with one system call.
+// The maximum number of frames read with one system call.
 constexpr size_t kBurst = 16;
-// The buffer's bytes: it must hold all that can arrive in one instant, because a lost frame ends
-// the simulation.
+// The size of the receive buffer in bytes. The buffer must hold all frames that can arrive in one
+// instant, because a lost frame ends the simulation.
 constexpr int kReceiveBuffer = 64 << 20;
 
 int SetUpInterface(const std::string& name, size_t mtu) {
   sys::Netlink netlink;
   const sys::LinkInfo link = netlink.GetLink(name);
-  // IPv6 on this interface would only cost time.
+  // Disables IPv6 on the control interface, where it would only cost time.
   const UniqueFd here = sys::OpenCurrentNamespace();
   sys::WriteSysctls(here.get(), {{"net/ipv6/conf/" + name + "/disable_ipv6", "1"}}, true);
   netlink.SetArp(link.ifindex, false);
-  // Transmit interrupts would be half of the cost of an answer.
+  // Disables transmit interrupts, which would be half of the cost of an answer.
   sys::DisableTransmitInterrupts(here.get(), name);
   if (static_cast<size_t>(link.mtu) != mtu) netlink.SetMtu(link.ifindex, static_cast<int>(mtu));
   netlink.SetUp(link.ifindex, true);
@@ -69,7 +69,8 @@ bool FrameTransport::Receive(const Receiver& each) {
     headers[i].msg_hdr.msg_iov = &vectors[i];
     headers[i].msg_hdr.msg_iovlen = 1;
   }
-  // This never fails while the socket is readable: a failing system call would cost virtual time.
+  // Receives the frames that are in the socket. The call never fails while the socket is readable;
+  // a failing system call would cost virtual time.
   const int count =
       SystemCall("receive on the control interface",
                  recvmmsg(socket_.get(), headers.data(), kBurst, MSG_WAITFORONE, nullptr));
@@ -85,7 +86,8 @@ SocketTransport::SocketTransport(UniqueFd socket)
 
 void SocketTransport::Send(std::span<const std::byte> message) {
   const ssize_t sent = send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL);
-  if (sent < 0 && errno == EPIPE) return;  // the peer has closed: Receive() reports it
+  // EPIPE means that the peer has closed the socket, which Receive() reports.
+  if (sent < 0 && errno == EPIPE) return;
   SystemCall("answer the simulator", sent);
 }
 

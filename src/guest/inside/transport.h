@@ -12,8 +12,8 @@
 
 namespace viaduct::guest::inside {
 
-// Messages as frames on an interface of the namespace in which the object is created. Sets the
-// interface up, with this MTU and without addresses.
+// Sends and receives messages as frames on an interface of the namespace in which the object is
+// created. The constructor sets the interface up, with the given MTU and without addresses.
 class FrameTransport : public service::Transport {
  public:
   FrameTransport(const std::string& interface, size_t mtu);
@@ -29,7 +29,8 @@ class FrameTransport : public service::Transport {
   agent::FrameAssembler assembler_;
 };
 
-// Messages as packets of a SOCK_SEQPACKET socket; ends when the peer closes.
+// Sends and receives messages as packets of a SOCK_SEQPACKET socket; the transport ends when the
+// peer closes the socket.
 class SocketTransport : public service::Transport {
  public:
   explicit SocketTransport(UniqueFd socket);

@@ -19,14 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of tries to remove a folder: a guest that is killed with its simulator may create a
-// last file there meanwhile.
+// The maximum number of attempts to remove a folder: a guest that is killed with its simulator may
+// create another file in the folder during an attempt.
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
 sys::Registry Booting() { return {sys::UserPlace("booting"), {"record.json"}}; }
 
-// Returns a name that other users, who could create a folder of that name, cannot foresee.
+// Returns a random name, because other users must not be able to foresee the name and create a
+// folder with it.
 std::string DrawName() {
   uint64_t number = 0;
   SystemCall("getrandom", static_cast<int>(getrandom(&number, sizeof number, 0)));
@@ -37,7 +38,7 @@ fs::path TemporaryFolder() {
   std::error_code error;
   const fs::path found = fs::temp_directory_path(error);
   const char* named = std::getenv("TMPDIR");
-  // Creating the folder reports what is wrong with it.
+  // If TMPDIR is not a usable folder, creating a folder in it reports the error.
   return error && named != nullptr ? named : found;
 }
 
@@ -47,14 +48,16 @@ void MakeFolder(const fs::path& folder, const char* purpose, const char* remedy)
                                      folder.parent_path().string(), strerror(errno), remedy));
 }
 
-// Returns whether the folder is this user's; another user's folder, or a link, is not.
+// Returns whether the path is a folder that belongs to this user; false for another user's folder
+// and for a symbolic link.
 bool IsOwnFolder(const fs::path& folder) {
   struct stat status;
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
          status.st_uid == geteuid();
 }
 
-// Removes the folder; returns why it still exists, "" if it does not.
+// Removes a folder. Returns the reason why the folder still exists; "" if it does not exist any
+// more.
 std::string RemoveFolder(const fs::path& folder) {
   std::error_code error;
   for (int i = 0; i < kTries && IsOwnFolder(folder); ++i) {

@@ -1,5 +1,5 @@
-// The folders in which guests find the sockets of their calendar and devices, and create their
-// memory, while they boot.
+// The folders in which guests, while they boot, find the sockets of their calendar and devices, and
+// create their memory.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace viaduct::guest {
 
-// The folder of files that take memory.
+// The folder for files that are kept in memory.
 inline constexpr const char* kMemoryFolder = "/dev/shm";
 
-// The folders of a simulation for guests that boot, as the registry of this user
+// The two folders of one simulation for guests that boot, as this user's registry
 // (sys/machine/registry.h) records them.
 struct BootFolders : sys::RegistryEntry {
   std::filesystem::path path, memory;
@@ -22,19 +22,20 @@ struct BootFolders : sys::RegistryEntry {
   void Read(const sys::RecordLines& lines);
 };
 
-// An empty folder in the folder for temporary files (TMPDIR) and one in kMemoryFolder, recorded
-// before they are made and removed on destruction, and also when this process is killed: a guardian
-// outlives the process for that.
+// An empty folder in the folder for temporary files (TMPDIR) and another one in kMemoryFolder. Both
+// are recorded before they are created, and removed by the destructor. If this process is killed, a
+// guardian, which outlives the process, removes them.
 class BootFolder {
  public:
-  // Creates both folders. Throws EnvironmentError if one of them cannot be created.
+  // Creates both folders. Throws EnvironmentError if one of the folders cannot be created.
   BootFolder();
   ~BootFolder() = default;
   BootFolder(const BootFolder&) = delete;
   BootFolder& operator=(const BootFolder&) = delete;
 
   const std::filesystem::path& path() const { return folders_.path; }
-  // The folder for the files of guests' memory, which have no names: it stays empty.
+  // Returns the folder for the files of guests' memory; the folder stays empty, because the files
+  // have no names.
   const std::filesystem::path& memory() const { return folders_.memory; }
 
  private:
@@ -42,8 +43,8 @@ class BootFolder {
   sys::Guardian guardian_;
 };
 
-// Removes and returns the folders of this user's simulations whose guardian was killed, too.
-// Problems are appended to `problems`.
+// Removes the folders of this user's simulations that were killed together with their guardians,
+// and returns the folders. Problems are appended to `problems`.
 std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems);
 
 }  // namespace viaduct::guest

@@ -63,7 +63,8 @@ TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {
   }
 }
 
-// Covers kill -9 of the simulator, and Ctrl-C, which every process of its group gets.
+// Checks that the folders are removed after kill -9 of the simulator, and after Ctrl-C, which every
+// process of the simulator's process group receives.
 TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   int ends[2];
   SystemCall("pipe", pipe(ends));
@@ -83,12 +84,13 @@ TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   EXPECT_FALSE(fs::is_empty(place_));
   kill(-child, GetParam());
   waitpid(child, nullptr, 0);
-  // The guardian, too, holds the write end.
+  // Waits until the guardian has exited, because the guardian holds the pipe's write end as well.
   EXPECT_EQ(read(reader.get(), &byte, 1), 0);
   EXPECT_TRUE(fs::is_empty(place_));
 }
 
-// Covers kill -9 of its guardian, too: the remaining folders are recorded.
+// Checks that folders whose guardian was killed with kill -9 as well are removed later, because
+// they are recorded.
 TEST_F(BootFolderTest, WhatIsLeftIsRemovedLater) {
   int ends[2];
   SystemCall("pipe", pipe(ends));
@@ -103,7 +105,7 @@ TEST_F(BootFolderTest, WhatIsLeftIsRemovedLater) {
   writer.reset();
   waitpid(child, nullptr, 0);
   char byte;
-  EXPECT_EQ(read(reader.get(), &byte, 1), 0);  // the guardian has exited, too
+  EXPECT_EQ(read(reader.get(), &byte, 1), 0);  // the guardian has exited as well
   EXPECT_FALSE(fs::is_empty(place_));
   std::vector<std::string> problems;
   const auto removed = RemoveDeadBootFolders(&problems);

@@ -19,11 +19,11 @@
 namespace viaduct::guest {
 namespace {
 
-// Landlock's interface (linux/landlock.h); the header of a distribution is older than the kernels
-// that it runs on.
+// Landlock's system calls and constants (linux/landlock.h), because a distribution's header is
+// older than the kernels on which this program runs.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
-constexpr uint32_t kVersionOnly = 1;  // LANDLOCK_CREATE_RULESET_VERSION
-constexpr int kPathBeneath = 1;       // LANDLOCK_RULE_PATH_BENEATH
+constexpr uint32_t kVersionOnly = 1;  // the flag LANDLOCK_CREATE_RULESET_VERSION
+constexpr int kPathBeneath = 1;       // the rule type LANDLOCK_RULE_PATH_BENEATH
 
 struct RulesetAttributes {
   uint64_t files;
@@ -36,21 +36,22 @@ struct [[gnu::packed]] PathBeneath {
   int32_t parent;
 };
 
-// LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*.
+// Landlock's rights: LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*.
 constexpr uint64_t kWriteFile = 1 << 1;
-constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // folders, files, devices, sockets, links
-constexpr uint64_t kRefer = 1 << 13;             // to rename or link into another folder
+constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // rights: folders, files, devices, sockets, links
+constexpr uint64_t kRefer = 1 << 13;             // the right to rename or link into another folder
 constexpr uint64_t kTruncate = 1 << 14;
-constexpr uint64_t kTcp = 1 | 1 << 1;     // bind, connect
-constexpr uint64_t kScopes = 1 | 1 << 1;  // abstract sockets, signals
+constexpr uint64_t kTcp = 1 | 1 << 1;     // the rights to bind and to connect
+constexpr uint64_t kScopes = 1 | 1 << 1;  // connections to abstract sockets, and signals
 
-// Returns the version of Landlock; 0: this kernel has none.
+// Returns the version of Landlock that the kernel has; 0 if the kernel has no Landlock.
 int LandlockVersion() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kVersionOnly);
   return version < 0 ? 0 : static_cast<int>(version);
 }
 
-// Returns the rights of this version: a kernel refuses newer ones.
+// Returns the rights that Landlock of this version can restrict; a kernel rejects rights of newer
+// versions.
 RulesetAttributes Handled(int version) {
   return {
       kWriteFile | kRemoveAndMake | (version >= 2 ? kRefer : 0) | (version >= 3 ? kTruncate : 0),
@@ -59,15 +60,16 @@ RulesetAttributes Handled(int version) {
 
 void Allow(const UniqueFd& rules, const std::filesystem::path& path) {
   const UniqueFd place(SystemCall("open " + path.string(), open(path.c_str(), O_PATH | O_CLOEXEC)));
-  // The right to truncate is never granted: the simulator has the guest's memory mapped.
+  // Grants no right to truncate, because the simulator has the guest's memory mapped.
   const bool folder = std::filesystem::is_directory(path);
   const PathBeneath rule{folder ? kWriteFile | kRemoveAndMake : kWriteFile, place.get()};
   SystemCall("landlock_add_rule " + path.string(),
              syscall(kAddRule, rules.get(), kPathBeneath, &rule, 0));
 }
 
-// System calls about what Landlock does not restrict: all but a file's content and name, and before
-// Linux 6.2 a file's length. Numbers of x86-64, the only architecture of User Mode Linux.
+// The system calls that the seccomp filter restricts because Landlock does not restrict them:
+// Landlock restricts only changes of a file's content and name and, from Linux 6.2 on, of its
+// length. The numbers are those of x86-64, the only architecture of User Mode Linux.
 enum SystemCallNumber : uint32_t {
   kIoctl = 16,
   kTruncateFile = 76,
@@ -89,7 +91,7 @@ enum SystemCallNumber : uint32_t {
   kFutimesat = 261,
   kFchmodat = 268,
   kUtimensat = 280,
-  kIoUringSetup = 425,  // can make some of the other calls
+  kIoUringSetup = 425,  // io_uring can make some of these calls
   kFchmodat2 = 452,
   kSetxattrat = 463,
   kRemovexattrat = 466,
@@ -101,26 +103,30 @@ constexpr uint32_t kRefused[] = {
     kLremovexattr, kFremovexattr, kFchownat,   kFutimesat,     kFchmodat,    kUtimensat,
     kIoUringSetup, kFchmodat2,    kSetxattrat, kRemovexattrat, kFileSetattr,
 };
-// The first number of another convention (x32) for the same calls.
+// The lowest number of a system call of the x32 ABI, which is another ABI for the same calls.
 constexpr uint32_t kFirstX32 = 0x40000000;
-// User Mode Linux sets the file of its memory to this mode, and exits if that fails.
+// The mode that User Mode Linux sets on the file of its memory; it exits if setting the mode fails.
 constexpr uint32_t kMemoryMode = 0777;
-// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR work on a file that is not open for writing.
+// The ioctl requests FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR, which work on a file that is not open
+// for writing.
 constexpr uint32_t kSetFlags = 0x40086602, kSetAttributes = 0x401c5820;
 
-// The words of a call, at their offsets in struct seccomp_data (linux/filter.h loads them).
+// The offsets in struct seccomp_data of the words of a system call (linux/filter.h has the
+// instruction that loads a word).
 constexpr uint32_t kArchitecture = offsetof(seccomp_data, arch);
 constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
 constexpr uint32_t kSecondArgument = offsetof(seccomp_data, args) + sizeof(uint64_t);
 
 sock_filter LoadWord(uint32_t word) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word); }
 sock_filter Return(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
-// Skips `skip` instructions if the word is `value`, `skip_else` if it is not.
+// Returns an instruction that skips `skip` instructions if the loaded word is `value`, otherwise
+// `skip_else` instructions.
 sock_filter Equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skip, skip_else);
 }
 
-// The action by which a call returns the error without being made; 0: as if it were made.
+// Returns the filter's action that does not make the system call and returns `error` from it; 0
+// means success.
 constexpr uint32_t Answer(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
 
 std::vector<sock_filter> FilterProgram() {
@@ -144,8 +150,8 @@ std::vector<sock_filter> FilterProgram() {
   return program;
 }
 
-// Installs the filter. Without the flag older kernels add a mitigation of speculative execution,
-// which makes all that the guest does slower.
+// Installs the seccomp filter. Without the flag SECCOMP_FILTER_FLAG_SPEC_ALLOW, older kernels add a
+// mitigation of speculative execution, which makes the guest slower.
 void InstallFilter() {
   std::vector<sock_filter> instructions = FilterProgram();
   const sock_fprog program{static_cast<unsigned short>(instructions.size()), instructions.data()};
@@ -153,7 +159,8 @@ void InstallFilter() {
                                                  SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program)));
 }
 
-// Returns whether the kernel has filters: only then it reads the program's address.
+// Returns whether the kernel has seccomp filters: only a kernel with filters reads the address of
+// the filter program, which fails with EFAULT for nullptr.
 bool HasFilters() {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
 }

@@ -28,10 +28,10 @@ namespace fs = std::filesystem;
 
 TEST(MissingOfLandlockTest, EachVersionSaysWhatItDoesNotPrevent) {
   EXPECT_THAT(MissingOfLandlock(0), testing::HasSubstr("no Landlock"));
-  for (const int version : {1, 2, 3}) {  // Linux 5.13, 5.19, 6.2
+  for (const int version : {1, 2, 3}) {  // Landlock of Linux 5.13, 5.19, 6.2
     EXPECT_THAT(MissingOfLandlock(version), testing::HasSubstr("TCP")) << version;
   }
-  for (const int version : {4, 5}) {  // Linux 6.7, 6.10
+  for (const int version : {4, 5}) {  // Landlock of Linux 6.7, 6.10
     EXPECT_THAT(MissingOfLandlock(version), testing::HasSubstr("signal")) << version;
     EXPECT_THAT(MissingOfLandlock(version), testing::Not(testing::HasSubstr("TCP"))) << version;
   }
@@ -53,7 +53,8 @@ class ConfinementTest : public testing::Test {
   fs::path own() const { return place_ / "own"; }
   fs::path others() const { return place_ / "others"; }
 
-  // Returns the errno that `attempt` sets in a confined process; 0 if it does not return -1.
+  // Calls `attempt` in a confined process and returns the errno that it sets; 0 if it does not
+  // return -1.
   int ErrorOf(const std::function<long()>& attempt) const {
     const std::array writable{own(), fs::path("/dev/null")};
     const Confinement confinement(writable);
@@ -129,7 +130,7 @@ TEST_F(ConfinementTest, NoTcpOfThisMachine) {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     return connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   });
-  // Kernels before 6.7 do not restrict TCP.
+  // Kernels older than 6.7 do not restrict TCP connections.
   EXPECT_TRUE(error == EACCES || error == ECONNREFUSED) << error;
 }
 

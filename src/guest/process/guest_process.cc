@@ -26,17 +26,19 @@
 namespace viaduct::guest {
 namespace {
 
-// The name of a link in the guest's folder, so that its environment is the same in every run.
+// The name of a symbolic link in the guest's folder to the folder of its memory: with a fixed name,
+// the guest's environment is the same in every run.
 constexpr const char* kMemoryLink = "m";
 
-// The first release whose kernels work without ptrace(2) (arch/um/os-Linux/start_up.c, seccomp=).
+// The first release of Linux in which User Mode Linux can work without ptrace(2) (parameter
+// seccomp= in arch/um/os-Linux/start_up.c).
 constexpr const char* kFirstWithSeccomp = "6.16";
 
-// Returns the guest's environment. The host's is not passed on, because the guest's behaviour must
-// not depend on it.
+// Returns the environment of the guest. The simulator's environment is not passed on, because the
+// guest's behaviour must not depend on it.
 sys::Environment EnvironmentOf(const GuestOptions& options) {
   sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
-  // User Mode Linux creates the file of the guest's memory here.
+  // The folder in which User Mode Linux creates the file of the guest's memory.
   environment.push_back(fmt::format("TMPDIR={}", kMemoryLink));
   if (!options.preload.empty()) {
     environment.push_back("LD_PRELOAD=" + options.preload.string());
@@ -45,8 +47,8 @@ sys::Environment EnvironmentOf(const GuestOptions& options) {
   return environment;
 }
 
-// Checks that the memory can be allocated: a guest uses only the memory that it touches, but is
-// killed when it touches a page that cannot be allocated.
+// Checks that the guest's memory can be allocated. A guest uses only the pages that it accesses,
+// but it is killed when it accesses a page that cannot be allocated.
 void CheckMemory(uint32_t memory_mib) {
   struct statvfs file_system;
   SystemCall(std::string("statvfs ") + kMemoryFolder, statvfs(kMemoryFolder, &file_system));
@@ -68,7 +70,7 @@ void CheckMemory(uint32_t memory_mib) {
   }
 }
 
-// Disables address space randomization, which affects the guest: its memory's size depends on the
+// Disables address space randomization, because the size of the guest's memory depends on the
 // address of the heap.
 void FixAddresses() {
   const int now = SystemCall("personality", personality(0xffffffff));
@@ -110,18 +112,20 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "con=null",
       "ssl=null",
       "quiet",
-      // New namespaces must not get fallback tunnel devices.
+      // Prevents fallback tunnel devices in new network namespaces.
       "sysctl.net.core.fb_tunnels_only_for_init_net=2",
-      // Random numbers must be available from the start; 6.1 would wait for the entropy of
+      // Makes random numbers available from the start; Linux 6.1 would wait for the entropy of
       // interrupts.
       "random.trust_cpu=1",
-      // User Mode Linux's own files are removed with the folder. The name is relative and fixed
-      // because the kernel's random numbers depend on every byte of this line.
+      // Sets the folder of User Mode Linux's own files inside the guest's folder, with which they
+      // are removed. The name is relative and fixed, because the kernel's random numbers depend on
+      // every byte of the command line.
       "uml_dir=u/",
       "umid=guest",
   };
-  // Programs are stopped by signals instead of ptrace(2), if that works: it does not in this
-  // process, but the random numbers must be the same.
+  // Makes User Mode Linux stop programs by signals instead of ptrace(2), if that works. It does not
+  // work for an embedded guest, but the parameter is set for such a guest too, because the random
+  // numbers must be the same.
   if (!OlderRelease(options.image.release, kFirstWithSeccomp)) words.push_back("seccomp=auto");
   for (size_t i = 0; i < endpoints.device_count; ++i) {
     words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices, i));
@@ -156,7 +160,8 @@ std::string EmbeddingUnavailable(const GuestOptions& options) {
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
   sys::LaunchOptions launch;
-  launch.words = CommandLine(options, endpoints);  // first: independent of the machine
+  // Checks the command line first, because its errors are the same on every machine.
+  launch.words = CommandLine(options, endpoints);
   CheckMemory(options.memory_mib);
   launch.words.insert(launch.words.begin(), options.image.file.string());
   sys::Pipe output = sys::MakePipe();
@@ -220,8 +225,8 @@ void GuestProcess::LeaveFolder() {
 void GuestProcess::Kill() {
   kernel_.reset();
   if (process_.pid() <= 0) return;
-  // The group contains the processes in which the guest's programs run, and may outlive its first
-  // process.
+  // Kills the process group, which contains the processes that run the guest's programs and may
+  // outlive the guest's first process.
   kill(-process_.pid(), SIGKILL);
   process_ = sys::Child();
 }

@@ -79,7 +79,7 @@ void Agent::Unwatch(int fd) {
 void Agent::Deliver(uint64_t key, uint32_t events) {
   const Watched& watched = watched_[static_cast<uint32_t>(key)];
   if (watched.generation != key >> 32 || !watched.watcher) return;
-  const auto watcher = watched.watcher;  // a copy: the watcher may unwatch itself
+  const auto watcher = watched.watcher;  // a copy, because the watcher may unwatch itself
   (*watcher)(events);
 }
 

@@ -1,4 +1,4 @@
-// The metadata of received bytes, for the event kData.
+// The metadata of received bytes for the event kData.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,8 +10,8 @@
 
 namespace viaduct::guest::service {
 
-// Posts kData with the parts that are present: the sender, the control messages, the bytes or their
-// number.
+// Posts the event kData with those parts that are present: the sender, the metadata from the
+// control messages, and the bytes or (if `zeros`) their number.
 void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, const msghdr& header,
               std::span<const std::byte> bytes, bool zeros);
 

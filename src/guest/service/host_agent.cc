@@ -4,7 +4,7 @@
 
 namespace viaduct::guest::service {
 
-// A transport whose two ends are in one process: a message is passed by a call.
+// A transport between two ends in one process, which passes a message by a function call.
 class HostAgent::Link : public Transport {
  public:
   int fd() const override { return -1; }

@@ -1,5 +1,5 @@
-// An agent in the simulator's own process, whose sockets are the host's: the applications of a
-// simulation have sockets in namespaces of this machine.
+// An agent in the simulator's process, whose sockets are sockets of the host's kernel: the
+// applications of a simulation have these sockets in network namespaces of this machine.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,19 @@
 
 namespace viaduct::guest::service {
 
-// Carries out requests while they are sent. Later events of the sockets are reported by Work().
+// The channel to the agent in the simulator's process. Send() carries out the requests of a message
+// before it returns. Work() reports later events of the sockets.
 class HostAgent final : public AgentChannel {
  public:
   explicit HostAgent(Sockets::Opener open);
   ~HostAgent() override;
 
-  // Readable when Work() has something to do.
+  // Returns a descriptor that is readable when Work() has events to handle.
   int fd() const { return agent_.fd(); }
-  // Handles the sockets that are ready, without waiting, and passes their events to the receiver:
-  // up to kBurst messages of each, so that one loop that also sends does not send many for each one
-  // that it reads. Returns false if there were none. Throws Error when descriptors or memory are
-  // used up.
+  // Handles the sockets that are ready, without waiting, and passes their events to the receiver.
+  // Runs at most kBurst rounds, so that a caller that also sends does not send many messages for
+  // each message that it reads. Returns false if there were no events. Throws Error if descriptors
+  // or memory are exhausted.
   bool Work();
   static constexpr int kBurst = 256;
 

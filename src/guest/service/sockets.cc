@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-// This header needs declarations of those above.
+// Included last, because these headers need declarations of the headers above.
 #include <linux/dccp.h>
 #include <linux/sctp.h>
 
@@ -53,15 +53,15 @@ int SocketType(int fd) {
   return type;
 }
 
-// Returns whether an error of the socket ends a connection.
+// Returns whether the socket has a connection, which an error of the socket ends.
 bool HasConnection(int fd) {
   const int type = SocketType(fd);
   return type != SOCK_DGRAM && type != SOCK_RAW;
 }
 
-// Returns whether receiving nothing from a DCCP connection was an empty message and not its end. An
-// empty message that directly precedes an end which has arrived too cannot be distinguished from
-// it.
+// Called after recvmsg() has returned 0 bytes: returns true if a DCCP socket received an empty
+// message, false if its connection has ended. An empty message cannot be distinguished from the end
+// if the end follows directly and has already arrived.
 bool WasEmptyMessage(int fd) {
   if (SocketType(fd) != SOCK_DCCP) return false;
   pollfd state{.fd = fd, .events = POLLRDHUP, .revents = 0};
@@ -76,23 +76,24 @@ bool WasEmptyMessage(int fd) {
 struct Sockets::Socket {
   uint32_t number = 0;
   UniqueFd fd;
-  UniqueFd room;        // DCCP: the same socket, watched for edges (WatchRoom())
-  bool stream = false;  // a stream of bytes without boundaries
-  bool parts = false;   // SCTP: MSG_EOR ends a message, which may arrive in parts
+  // DCCP: a duplicate of `fd`, which is watched edge-triggered (WatchRoom()).
+  UniqueFd room;
+  bool stream = false;  // true: a stream of bytes without message boundaries
+  bool parts = false;   // SCTP: a message may arrive in parts, the last with MSG_EOR
   bool listening = false;
   bool connecting = false;
   bool ended = false;    // the peer has finished sending, or the connection is lost
-  bool closing = false;  // closes once nothing is pending
+  bool closing = false;  // the socket is closed once all pending data is sent
   bool watched = false;
-  bool written_due = false;    // listed in written_
-  bool kernel_serves = false;  // the kernel serves its data
+  bool written_due = false;    // the socket is listed in written_
+  bool kernel_serves = false;  // the guest's kernel serves the socket's data
   std::optional<int> shutdown;
   uint32_t events = 0;   // the watched EPOLL... events
-  uint32_t request = 0;  // the number of kConnect
-  uint64_t credit = 0;   // for a listener, the credit of accepted sockets
+  uint32_t request = 0;  // the number of the request kConnect
+  uint64_t credit = 0;   // the bytes that may be received; listener: by each accepted socket
   uint64_t written = 0;
   std::deque<Pending> pending;
-  std::vector<std::byte> begun;  // the parts of a message that has not ended
+  std::vector<std::byte> begun;  // the received parts of a message whose end has not arrived
 };
 
 Sockets::Sockets(Agent& agent, Opener open)
@@ -127,7 +128,7 @@ int Sockets::Descriptor(uint32_t number) const {
 
 Sockets::Socket& Sockets::Get(const Operation& operation) {
   const auto found = sockets_.find(operation.subject);
-  // The socket was never opened (the kernel lacks the protocol), or is closed.
+  // The socket was never opened (the kernel does not have the protocol), or is closed.
   if (found == sockets_.end() || found->second->closing) {
     throw SystemError(agent::Describe(operation.code), EBADF);
   }
@@ -145,11 +146,12 @@ Sockets::Socket& Sockets::Adopt(uint32_t number, UniqueFd fd, bool stream) {
   return *place;
 }
 
-// Watches a DCCP socket for space. dccp_poll() always reports that there is space, even if
-// dccp_sendmsg() then fails (net/dccp/proto.c): level-triggered watching would result in a loop of
-// failing system calls. But each packet that has left is reported (dccp_write_space()), which
-// edge-triggered watching notices. The same happens for a packet refused because of the queue's
-// length; so the queue is limited by the send buffer, not by that length.
+// Watches a DCCP socket for free space in its send buffer. dccp_poll() always reports free space,
+// even if dccp_sendmsg() then fails (net/dccp/proto.c), so that level-triggered watching would
+// result in a loop of failing system calls. But each packet that has been sent is reported
+// (dccp_write_space()), which edge-triggered watching notices. A packet that is refused because of
+// the queue's length limit is reported in the same way as free space; so this function disables the
+// length limit, and the send buffer limits the queue.
 void Sockets::WatchRoom(Socket& socket) {
   if (SocketType(socket.fd.get()) != SOCK_DCCP) return;
   const int unlimited = 0;
@@ -172,7 +174,7 @@ void Sockets::Open(const Operation& operation) {
   const auto request = operation.As<agent::OpenSocket>();
   UniqueFd fd = open_(request);
   if (request.family == AF_INET6 && request.type != SOCK_RAW) {
-    const int on = 1;  // like ns-3, where the two families never share a socket
+    const int on = 1;  // ns-3's IPv4 and IPv6 never share a socket
     setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   const bool stream = request.type == SOCK_STREAM && request.protocol != IPPROTO_SCTP;
@@ -181,7 +183,7 @@ void Sockets::Open(const Operation& operation) {
   socket.kernel_serves = request.kernel_serves != 0;
   socket.credit = request.credit;
   WatchRoom(socket);
-  // A socket that needs no connection can receive from now on.
+  // A socket that needs no connection can receive data now.
   if (request.type == SOCK_DGRAM || request.type == SOCK_RAW) {
     if (socket.kernel_serves) PostReady(socket, operation.request);
     UpdateWatch(socket);
@@ -256,11 +258,12 @@ void Sockets::Accept(Socket& listener) {
   const int accepted =
       accept4(listener.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (accepted < 0) {
-    // Not waiting for descriptors or memory, since the connection would stay ready forever.
+    // Throws instead of waiting for descriptors or memory, because the connection would stay ready
+    // to be accepted for ever.
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       throw SystemError("accept a connection", errno);
     }
-    return;  // the peer has aborted the connection meanwhile
+    return;  // the peer has already aborted the connection
   }
   const uint32_t number = next_accepted_++;
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
@@ -310,7 +313,8 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
   };
   ssize_t sent = send_now();
   if (sent < 0 && errno != EAGAIN && errno != ENOBUFS && !HasConnection(socket.fd.get())) {
-    // An error of an earlier message (ICMP)? Then this message must not be lost because of it.
+    // The error may be an earlier message's (ICMP). The present message must not be lost because of
+    // it, so it is sent again.
     const int earlier = errno;
     sent = send_now();
     if (sent >= 0 || errno != earlier) {
@@ -322,7 +326,7 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
   if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return false;
   const int error_number = sent < 0 ? errno : 0;
   // A datagram that cannot be sent is lost, and so are the bytes that a lost connection would have
-  // carried: both count as written.
+  // carried: the agent counts both as written.
   const uint64_t done = sent < 0 ? left : static_cast<uint64_t>(sent);
   pending.sent += done;
   socket.written += done;
@@ -339,7 +343,7 @@ void Sockets::SendPending(Socket& socket) {
   while (!socket.pending.empty()) {
     Pending& first = socket.pending.front();
     const bool more = SendOnce(socket, first);
-    // An empty message that must wait is not sent yet either.
+    // An empty message that the kernel has not accepted yet stays pending.
     if (more && first.sent == first.length) socket.pending.pop_front();
     if (!more) return;
   }
@@ -350,9 +354,9 @@ void Sockets::AfterPending(Socket& socket) {
   if (socket.shutdown) shutdown(socket.fd.get(), *std::exchange(socket.shutdown, std::nullopt));
 }
 
-// Asks for the notification of the end: an SCTP association that a socket shuts down ends
-// altogether (RFC 6458 section 4.1.7), which the kernel reports to this socket by a notification
-// only.
+// Enables the notification of changes of an SCTP association. If this socket shuts down the
+// association, the association ends in both directions (RFC 6458 section 4.1.7), and the kernel
+// reports its end to this socket only by a notification.
 void Sockets::AskForEnd(const Socket& socket) {
   if (!socket.parts) return;
   sctp_event changes{};
@@ -362,7 +366,7 @@ void Sockets::AskForEnd(const Socket& socket) {
              setsockopt(socket.fd.get(), IPPROTO_SCTP, SCTP_EVENT, &changes, sizeof changes));
 }
 
-// Handles the notification that AskForEnd() asks for; other notifications are ignored.
+// Handles the notification that AskForEnd() enables; ignores other notifications.
 void Sockets::TakeNotification(Socket& socket, std::span<const std::byte> bytes) {
   sctp_assoc_change change{};
   std::memcpy(&change, bytes.data(), std::min(bytes.size(), sizeof change));
@@ -435,15 +439,15 @@ void Sockets::UpdateWatch(Socket& socket) {
   const bool writes = socket.connecting || (!socket.pending.empty() && !socket.room);
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
-  // A socket that the kernel serves is not watched.
+  // The agent does not watch a socket whose data the kernel serves.
   if (socket.kernel_serves && !socket.connecting && !socket.listening && !writes) {
     if (std::exchange(socket.watched, false)) agent_.Unwatch(fd);
     socket.events = 0;
     return;
   }
   if (!socket.watched) {
-    // After the end there is nothing to wait for, and EPOLLHUP, which is always watched, would be
-    // reported forever.
+    // After the end the agent has no event to wait for, and EPOLLHUP, which is always watched,
+    // would be reported for ever.
     if (events == 0) return;
     const uint32_t number = socket.number;
     agent_.Watch(fd, events, [this, number](uint32_t what) { OnEvents(number, what); });
@@ -471,7 +475,7 @@ void Sockets::OnEvents(uint32_t number, uint32_t events) {
     } else if ((events & EPOLLERR) != 0) {
       ReportBroken(socket, PendingError(socket.fd.get()));
     } else if ((events & EPOLLHUP) != 0 && socket.pending.empty()) {
-      // Both directions are closed, and the remaining data waits for credit.
+      // Both directions are closed, and the received data that is left waits for credit.
       agent_.Unwatch(socket.fd.get());
       socket.watched = false;
       socket.events = 0;
@@ -529,7 +533,7 @@ void Sockets::Receive(Socket& socket) {
   }
   std::vector<std::byte> whole;
   if (socket.parts) {
-    // A message longer than the kernel's buffer arrives in parts (RFC 6458 section 8.1.21).
+    // A message longer than the kernel's receive buffer arrives in parts (RFC 6458 section 8.1.21).
     const bool ends = (header.msg_flags & MSG_EOR) != 0;
     if (!ends || !socket.begun.empty()) {
       socket.begun.insert(socket.begun.end(), bytes.begin(), bytes.end());

@@ -1,8 +1,8 @@
-// The sockets that the simulator's applications have on the nodes of a guest or of a lab.
+// The sockets of the simulator's applications on the nodes of a guest or of a lab.
 //
-// Data that an application sends and the kernel does not accept at once is queued here; arriving
-// data is read while the application has credit, so that a slow reader closes TCP's window as it
-// would on a real host.
+// Data that an application sends and the kernel does not accept at once is queued in Sockets.
+// Arriving data is read while the application has credit, so that a slow reader closes TCP's window
+// as on a real host.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,21 @@ using agent::SocketAddress;
 
 class Sockets {
  public:
-  // Opens the socket of a request on its node, non-blocking; throws Error. The socket stays in the
-  // namespace in which it is opened.
+  // A function that opens the non-blocking socket of a request on the request's node; throws Error.
+  // The socket stays in the network namespace in which it was opened.
   using Opener = std::function<UniqueFd(const agent::OpenSocket&)>;
 
-  // Registers the requests about sockets. The agent must outlive it.
+  // Registers the handlers of the requests about sockets. The agent must outlive this object.
   Sockets(Agent& agent, Opener open);
   ~Sockets();
 
   size_t size() const { return sockets_.size(); }
-  // Returns the descriptor of a socket, for reading statistics (TCP_INFO); -1 if there is none.
+  // Returns the descriptor of the socket with the number `number`, for reading statistics
+  // (TCP_INFO); -1 if there is no such socket.
   int Descriptor(uint32_t number) const;
 
  private:
-  // Bytes that the kernel has not accepted yet.
+  // A send request whose bytes the kernel has not accepted completely.
   struct Pending {
     std::optional<SocketAddress> to;
     std::vector<std::byte> bytes;  // empty: zeros
@@ -59,7 +60,7 @@ class Sockets {
 
   Socket& Get(const agent::Operation& operation);
   Socket& Adopt(uint32_t number, UniqueFd fd, bool stream);
-  // Changes the watched events to exactly those that can be handled now.
+  // Sets the watched events of a socket to exactly the events that can be handled at present.
   void UpdateWatch(Socket& socket);
   void WatchRoom(Socket& socket);
   void OnEvents(uint32_t number, uint32_t events);
@@ -67,7 +68,8 @@ class Sockets {
   void Accept(Socket& listener);
   void Receive(Socket& socket);
   void ReportBroken(Socket& socket, int error_number);
-  // Sends once; returns false when the kernel accepts no more for now.
+  // Calls sendto() once for a pending request; returns false if the kernel accepts no more bytes at
+  // present.
   bool SendOnce(Socket& socket, Pending& pending);
   void SendPending(Socket& socket);
   void AfterPending(Socket& socket);
@@ -82,7 +84,7 @@ class Sockets {
   Agent& agent_;
   Opener open_;
   std::map<uint32_t, std::unique_ptr<Socket>> sockets_;
-  std::vector<uint32_t> written_;  // sockets whose kWritten is due
+  std::vector<uint32_t> written_;  // the numbers of sockets for which kWritten is due
   uint32_t next_accepted_ = agent::kAccepted;
   std::vector<std::byte> buffer_;
 };

@@ -1,4 +1,4 @@
-// The interface by which the agent receives requests and sends answers.
+// The interface through which the agent receives requests and sends answers.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ class Transport {
  public:
   using Receiver = std::function<void(std::span<const std::byte>)>;
   virtual ~Transport() = default;
-  // Returns a descriptor that is readable when Receive() has something; -1 if the caller that
-  // passes messages to it calls Agent::Serve().
+  // Returns a descriptor that is readable when Receive() has messages. Returns -1 if there is none;
+  // then the code that passes messages to the transport calls Agent::Serve().
   virtual int fd() const = 0;
   virtual void Send(std::span<const std::byte> message) = 0;
-  // Calls `each` for the messages that have arrived, which are valid during the call. Returns false
-  // when no more will arrive.
+  // Calls `each` for the messages that have arrived; a message is valid during the call. Returns
+  // false if no more messages will arrive.
   virtual bool Receive(const Receiver& each) = 0;
 };
 

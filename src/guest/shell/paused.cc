@@ -21,7 +21,7 @@ sys::Registry RegistryAt(sys::TrustedPlace place) {
   return {std::move(place), {"record.json", kSocket}};
 }
 
-// Returns the registries that this user can read.
+// Returns the registries of paused simulations that this user can read.
 std::vector<sys::Registry> Registries() {
   std::vector<sys::Registry> all;
   for (sys::TrustedPlace& place : sys::UserPlaces(kFolder)) {
@@ -109,7 +109,7 @@ PauseRecord::PauseRecord(const std::string& name, Instant time,
   for (const PausedLink& link : links) {
     joined.push_back({{"name", link.name}, {"nodes", link.nodes}, {"interfaces", link.interfaces}});
   }
-  // An earlier process with this pid may have left its entry.
+  // Replaces an entry with the same name, which an earlier process with the same pid may have left.
   entry_ = registry_.Take({std::to_string(getpid()),
                            geteuid(),
                            true,

@@ -1,7 +1,8 @@
-// Finding paused simulations (viaduct kernel shell). Each is an entry of a registry
-// (sys/machine/registry.h), whose entries are named after the process and hold record.json and
-// `control`, the socket on which the simulation listens. The registry is /run/viaduct/.paused for
-// root, else viaduct/paused in XDG_RUNTIME_DIR, else /tmp/viaduct-UID/paused.
+// Finding paused simulations (viaduct kernel shell). Each paused simulation is an entry of a
+// registry (sys/machine/registry.h). The entry is a folder that is named after the process and
+// contains record.json and `control`, the socket on which the simulation listens. The registry is
+// /run/viaduct/.paused for root, otherwise viaduct/paused in XDG_RUNTIME_DIR, otherwise
+// /tmp/viaduct-UID/paused.
 #pragma once
 
 #include <sys/types.h>
@@ -16,45 +17,48 @@
 
 namespace viaduct::guest {
 
-// A network between nodes.
+// A link or network between nodes of a paused simulation.
 struct PausedLink {
-  std::string name;                            // empty: no name
-  std::vector<std::string> nodes, interfaces;  // for each node, its interface
+  std::string name;                            // empty: the link has no name
+  std::vector<std::string> nodes, interfaces;  // the nodes, and the interface of each
 };
 
 struct PausedSimulation : sys::RegistryEntry {
-  std::string simulation;            // the name that users give it
-  double time = 0;                   // s: the virtual instant at which it was paused
-  std::vector<std::string> nodes;    // all; of a C++ program only those with a kernel
+  std::string simulation;            // the simulation's name, which users give
+  double time = 0;                   // seconds: the virtual instant of the pause
+  std::vector<std::string> nodes;    // all nodes; of a C++ program only those with a kernel
   std::vector<std::string> kernels;  // the nodes with a kernel, on which shells can be opened
   std::vector<PausedLink> links;
 
   void Read(const sys::RecordLines& lines);
   std::string label() const { return simulation + " (" + name + ")"; }
-  // Connects to its socket (SOCK_SEQPACKET). Throws SystemError.
+  // Connects to the simulation's socket (SOCK_SEQPACKET). Throws SystemError.
   UniqueFd Connect() const;
 };
 
-// Returns the paused simulations that this user can read, by name.
+// Returns the paused simulations that this user can read, sorted by name.
 std::vector<PausedSimulation> ListPaused();
-// Returns the simulation with that name or pid; if `name` is empty, the only one. Throws UsageError
-// that lists the existing ones.
+// Returns the paused simulation with the name or pid `name`; if `name` is empty, the only paused
+// simulation. Throws UsageError, with a list of the paused simulations, if there is no such
+// simulation or more than one.
 PausedSimulation FindPaused(const std::string& name);
-// Returns the simulation with that name or pid, or nullopt, because something else may have the
-// name.
+// Returns the paused simulation with the name or pid `name`. Returns nullopt instead of throwing if
+// there is none, because `name` may be the name of something else.
 std::optional<PausedSimulation> LookForPaused(const std::string& name);
-// Removes the records of simulations that have ended without removing them, and returns them.
-// Problems are appended to `problems`.
+// Removes the records of simulations that have ended without removing their records, and returns
+// these simulations. Problems are appended to `problems`.
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
-// Removes the record, if there is one, of the process `simulator` alone, which has ended and was
-// waited for. What cannot be removed stays for `viaduct clean`. Throws as Registry::List().
+// Removes the record, if any, of the process `simulator`, which must have ended and have been
+// waited for; other records stay. Parts that cannot be removed are left for `viaduct clean`. Throws
+// as Registry::List() does.
 void RemoveDeadPaused(pid_t simulator);
 
-// The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
-// are removed with the object.
+// The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); the
+// destructor removes both.
 class PauseRecord {
  public:
-  // Throws SystemError; EnvironmentError if another user owns the place of the record.
+  // Creates the record and the socket. Throws SystemError, or EnvironmentError if another user owns
+  // the place of the record.
   PauseRecord(const std::string& name, Instant time, const std::vector<std::string>& nodes,
               const std::vector<std::string>& kernels, const std::vector<PausedLink>& links);
   PauseRecord(const PauseRecord&) = delete;

@@ -38,9 +38,9 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
   }
 }
 
-// Returns the next packet; empty at the end of the connection. If the simulation closes it before
-// it has read everything, the kernel reports a reset first, and then the packets that were still
-// sent to this process.
+// Receives the next packet; returns an empty string at the end of the connection. If the simulation
+// closes the connection before it has read all packets, the kernel first reports a reset, and then
+// the packets that the simulation had sent.
 std::string ReceivePacket(int fd) {
   std::string packet(2 * kShellPiece, '\0');
   ssize_t size = 0;
@@ -63,7 +63,8 @@ json WindowSize() {
   return {{"rows", size.ws_row}, {"columns", size.ws_col}};
 }
 
-// Returns the variables of the user's own shell that are kept; all others are the node's.
+// Returns those environment variables of the user's shell that are passed to the program; all other
+// variables are the node's.
 json ShellEnvironment() {
   json environment = json::object();
   for (const char* name : {"TERM", "COLORTERM", "LANG", "HOME", "USER", "LOGNAME", "PATH"}) {
@@ -125,7 +126,8 @@ void ShellClient::ThrowEnd() {
 }
 
 void ShellClient::Send(ShellPacket packet, std::string_view payload) {
-  // If the connection is closed, the simulation's last packets must still be read.
+  // A failure is not an error: if the connection is closed, the simulation's last packets must
+  // still be read.
   if (!SendShell(connection_.get(), packet, payload, kForEver)) input_open_ = false;
 }
 

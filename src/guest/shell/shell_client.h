@@ -1,4 +1,4 @@
-// The user's side of a program on a node of a paused simulation.
+// The user's side of a program that runs on a node of a paused simulation.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,25 +14,25 @@
 
 namespace viaduct::guest {
 
-// Runs a program on a node as if it ran here, with this process's standard input, output and error,
-// its signals and its terminal. For use by one thread.
+// Runs a program on a node as if it ran in the calling process: with the process's standard input,
+// output and error, its signals and its terminal. Must be used by one thread only.
 class ShellClient {
  public:
-  // `words`: the program and its arguments; none: a shell. From the constructor on, signals are
-  // blocked until Follow() handles them. Throws UsageError if the simulation is not paused any
-  // more, EnvironmentError if it belongs to another user.
+  // Connects to the simulation. `words`: the program and its arguments; none: a shell. From the
+  // constructor on, signals are blocked until Follow() handles them. Throws UsageError if the
+  // simulation is not paused any more, EnvironmentError if the simulation belongs to another user.
   ShellClient(const PausedSimulation& paused, std::string node, std::vector<std::string> words);
 
   struct Opened {
     std::string release;  // "uname -r" of the node's kernel
-    double time = 0;      // the instant at which the simulation is paused, in seconds
+    double time = 0;      // the virtual time of the pause, in seconds
   };
-  // Starts the program. Throws the simulation's Error.
+  // Starts the program. Throws the Error that the simulation reports.
   Opened Open();
-  // Returns whether this is a shell on a terminal.
+  // Returns whether the program is a shell on a terminal.
   bool Interactive() const { return terminal_ && words_.empty(); }
-  // Relays input and output until the program ends; returns its status as a shell reports it.
-  // Throws sys::Interrupted if this process must end first, Error if the simulation ends first.
+  // Relays input and output until the program ends; returns the program's status as a shell reports
+  // it. Throws sys::Interrupted if this process must end first, Error if the simulation ends first.
   int Follow();
 
  private:
@@ -50,10 +50,10 @@ class ShellClient {
   std::optional<int> status_;
 };
 
-// Returns the simulation's answer to a question about itself (ns3/sim/paused-view.h), which lets no
-// virtual time pass. Throws the simulation's Error.
+// Sends a question about the simulation (ns3/sim/paused-view.h) and returns the simulation's
+// answer; the question lets no virtual time pass. Throws the Error that the simulation reports.
 nlohmann::json Ask(const PausedSimulation& paused, const nlohmann::json& request);
-// Lets the simulation continue. Throws the simulation's Error if a shell is open.
+// Lets the simulation continue. Throws the Error that the simulation reports if a shell is open.
 void Resume(const PausedSimulation& paused);
 
 }  // namespace viaduct::guest

@@ -19,8 +19,8 @@ using nlohmann::json;
 
 constexpr size_t kMaxSessions = 64;
 constexpr size_t kMaxPacket = 256 * 1024;
-// A client that reads nothing for this long is disconnected, so that it does not block the
-// simulation.
+// The time after which a client that reads nothing is disconnected, so that the client does not
+// block the simulation.
 constexpr int kClientTimeoutMilliseconds = 10'000;
 // The maximum virtual time that a program may take to end after its terminal has hung up.
 constexpr Duration kHangUpTimeout = Duration::Seconds(1);
@@ -29,7 +29,8 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Returns the default shell; nodes see the files of this machine.
+// Returns the command of the default shell, which is the machine's shell, because nodes see the
+// files of this machine.
 std::vector<std::string> DefaultShell() { return {access("/bin/bash", X_OK) == 0 ? "bash" : "sh"}; }
 
 std::vector<std::string> EnvironmentWith(const json& changes) {
@@ -54,7 +55,7 @@ ShellServer::ShellServer(UniqueFd listener, std::vector<ShellNode> nodes,
   poller_.Add(listener_.get(), 0);
 }
 
-// Removes only the callbacks, because the guests may have ended already.
+// Removes only the programs' callbacks, because the guests may have ended already.
 ShellServer::~ShellServer() {
   for (auto& [id, session] : sessions_) {
     if (session.node != nullptr) session.node->programs->Forget(session.program);
@@ -91,7 +92,8 @@ void ShellServer::Accept() {
   ++next_;
 }
 
-// Reads one packet; returns false at the end of the connection, or after an error.
+// Reads and handles one packet; returns false at the end of the connection, or after an error of
+// the connection.
 bool ShellServer::Read(uint32_t id, Session& session) {
   std::string packet(kMaxPacket, '\0');
   const ssize_t size = recv(session.socket.get(), packet.data(), packet.size(), 0);
@@ -226,11 +228,12 @@ void ShellServer::SendError(Session& session, const std::string& message, int st
 }
 
 void ShellServer::Disconnect(Session& session) {
-  session.socket.reset();  // removed from the poller by this
+  session.socket.reset();  // closing the descriptor also removes it from the poller
   session.ended = true;
 }
 
-// The client has closed: its program gets SIGHUP, as when a terminal hangs up.
+// Handles a client that has closed its connection: the client's program receives SIGHUP, as when a
+// terminal hangs up.
 void ShellServer::HangUp(Session& session) {
   session.socket.reset();
   if (session.node == nullptr) {

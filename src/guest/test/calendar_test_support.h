@@ -27,7 +27,7 @@ inline std::vector<std::byte> Frame(size_t size, int fill) {
   return std::vector<std::byte>(size, static_cast<std::byte>(fill));
 }
 
-// Returns the message of the Error that the action throws.
+// Returns the message of the Error that the action throws; "no error" if it throws none.
 inline std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();
@@ -37,20 +37,20 @@ inline std::string ErrorOf(const std::function<void()>& action) {
   return "no error";
 }
 
-// Returns the name of the tests of a kind of schedule.
+// Returns the name of a test's schedule, for the names of parametrized tests.
 inline std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
   static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells",
                                               "sockets"};
   return names[static_cast<size_t>(info.param)];
 }
 
-// Boots until a guest with one device is ready to send and receive.
+// Boots a guest with one device until the guest is ready to send and receive frames.
 inline void Ready(FakeGuest& guest) {
   guest.Start();
   guest.ConnectDevices(1);
 }
 
-// Sends words in place of a message of time travel.
+// Sends words of 32 bits to the calendar in place of a time-travel message.
 inline void Raw(FakeGuest& guest, std::initializer_list<uint32_t> words) {
   const std::vector<uint32_t> copy(words);
   guest.SendRaw(std::as_bytes(std::span(copy)));

@@ -1,5 +1,5 @@
-// A guest for tests: it uses the time-travel and vhost-user protocols as a kernel does, or deviates
-// as the test's script requires. The script runs in a separate thread.
+// A simulated guest for tests: it uses the time-travel and vhost-user protocols as a kernel does,
+// or deviates from them as the test's script requires. The script runs in a separate thread.
 #pragma once
 
 #include <linux/futex.h>
@@ -35,7 +35,7 @@
 
 namespace viaduct::guest {
 
-// Thrown when the calendar has closed a connection: the script ends.
+// Thrown when the calendar has closed a connection, which ends the script.
 struct CalendarGone {};
 
 inline UniqueFd ConnectTo(const std::filesystem::path& path) {
@@ -57,14 +57,14 @@ inline void ReceiveExactly(int fd, std::span<std::byte> bytes, std::vector<Uniqu
   }
 }
 
-// The driver's side of one network device, with its memory.
+// The driver's side of one network device, and the device's memory.
 class FakeDevice {
  public:
   static constexpr uint32_t kQueueSize = 16;
   static constexpr size_t kBufferSize = 2048;
   static constexpr size_t kMemorySize = 1 << 20;
   static constexpr uint64_t kGuestBase = 0x100000;
-  // Offsets in the memory.
+  // The offsets of the queues' parts in the memory.
   static size_t Descriptors(uint32_t queue) { return queue * 0x4000; }
   static size_t AvailableRing(uint32_t queue) { return queue * 0x4000 + 0x1000; }
   static size_t UsedRing(uint32_t queue) { return queue * 0x4000 + 0x2000; }
@@ -72,7 +72,8 @@ class FakeDevice {
     return 0x10000 + (queue * kQueueSize + index) * kBufferSize;
   }
 
-  // Sends a request to the device; returns the answer's payload if it has one.
+  // A function that sends a request to the device and returns the payload of the answer, if there
+  // is an answer.
   using Carry = std::function<std::vector<std::byte>(
       VhostRequest request, std::span<const std::byte> payload, bool answer, int descriptor)>;
 
@@ -92,7 +93,7 @@ class FakeDevice {
     return carry_(request, std::as_bytes(std::span(&payload, 1)), answer, descriptor);
   }
 
-  // Runs the whole setup dialogue of a driver, until frames can be exchanged in both directions.
+  // Sends all requests of a driver's setup, after which frames can be exchanged in both directions.
   void SetUp() {
     carry_(VhostRequest::kSetOwner, {}, false, -1);
     carry_(VhostRequest::kGetFeatures, {}, true, -1);
@@ -116,7 +117,8 @@ class FakeDevice {
     table.region = {kGuestBase, claimed_size, 0, file_offset};
     Ask(VhostRequest::kSetMemTable, table, true, memory_fd_.get());
   }
-  // Truncates the memory that the device uses; from then on the test must not access it either.
+  // Truncates the memory that the device uses; afterwards the test must not access the memory
+  // either.
   void CutMemory() const { SystemCall("ftruncate", ftruncate(memory_fd_.get(), 0)); }
   void SetUpQueue(uint32_t queue) {
     Ask(VhostRequest::kSetVringNum, VringState{queue, kQueueSize});
@@ -139,7 +141,7 @@ class FakeDevice {
     Kick();
   }
 
-  // Takes the frames in the receive ring; their buffers are returned to the device.
+  // Returns the frames in the receive ring; their buffers are offered to the device again.
   std::vector<std::vector<std::byte>> TakeFrames() {
     std::vector<std::vector<std::byte>> frames;
     while (seen_used_ != Used(NetBackend::kRxQueue)) {
@@ -159,7 +161,7 @@ class FakeDevice {
   }
   uint16_t Used(uint32_t queue) { return At<uint16_t>(UsedRing(queue) + 2); }
   int slave_channel() const { return slave_.get(); }
-  // Answers one request of the device on the slave channel.
+  // Receives one request of the device on the slave channel and answers it.
   void AnswerInterrupt() {
     std::array<std::byte, sizeof(VhostHeader) + sizeof(VringState)> request;
     std::vector<UniqueFd> none;
@@ -196,13 +198,14 @@ class FakeDevice {
   uint16_t seen_used_ = 0;
 };
 
-// The way in which a guest and its calendar exchange times and queue notifications.
+// The way in which a simulated guest and its calendar exchange times and queue notifications; each
+// value adds a feature to the previous value.
 enum class FakeSchedule {
-  kMessages,      // like kernels before 6.12
-  kShared,        // the schedule in memory
-  kSharedQueues,  // and queue notifications in memory, as with patch 0005
-  kDoorbells,     // and RUN and WAIT in memory, as with patch 0010
-  kSockets,       // and rings of sockets, as with patch 0011
+  kMessages,      // only messages, like kernels older than 6.12
+  kShared,        // the schedule is in memory
+  kSharedQueues,  // queue notifications are also in memory, as with patch 0005
+  kDoorbells,     // RUN and WAIT are also in memory, as with patch 0010
+  kSockets,       // rings of sockets are also in memory, as with patch 0011
 };
 
 class FakeGuest {
@@ -218,8 +221,8 @@ class FakeGuest {
         script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
-  // Waits for the end of the script, which the end of the calendar causes; then the variables that
-  // it wrote can be read.
+  // Waits for the end of the script; the calendar's destruction ends the script. Afterwards the
+  // test can read the variables that the script wrote.
   void Join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -228,7 +231,8 @@ class FakeGuest {
     if (schedule_ != nullptr) munmap(schedule_, kScheduleSize);
   }
 
-  // Returns the launcher for Calendar::AddGuest(). The calendar must be destroyed before the guest.
+  // Returns the launcher for Calendar::AddGuest(). The calendar must be destroyed before this
+  // object.
   Guest::Launcher Launcher() {
     return [this](const GuestEndpoints& endpoints) {
       endpoints_ = endpoints;
@@ -238,7 +242,8 @@ class FakeGuest {
   }
 
   // --- Functions for the script.
-  // Sends kStart and waits for its turn to boot.
+  //
+  // Sends kStart and waits until the calendar lets the guest boot.
   void Start() {
     calendar_ = ConnectTo(endpoints_.folder / endpoints_.calendar);
     Send(TimeTravelOp::kStart, endpoints_.id);
@@ -252,7 +257,7 @@ class FakeGuest {
     Word<uint32_t>(kClients + kClient * slot_) |= Capabilities();
     bell_ = kClients + kClient * Word<uint16_t>(kMaxClients) + kBell * slot_;
   }
-  // Connects to device sockets 0 ... count - 1 and sets them up.
+  // Connects to the devices' socket `count` times and sets up the devices 0 ... count - 1.
   void ConnectDevices(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       auto socket = std::make_shared<UniqueFd>(ConnectTo(endpoints_.folder / endpoints_.devices));
@@ -269,7 +274,8 @@ class FakeGuest {
     }
   }
   FakeDevice& device(size_t index) { return *devices_.at(index); }
-  // Notifies the device of a queue, whose number is 16 times its device's plus its index.
+  // Notifies the device of a queue in memory; the queue's number is 16 times the device's number
+  // plus the queue's index.
   void KickInMemory(uint16_t queue) {
     uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 24);
     if (count < 24) Word<uint16_t>(kClients + kClient * slot_ + 32 + 2 * count) = queue;
@@ -278,14 +284,16 @@ class FakeGuest {
   }
 
   uint64_t Now() { return shared_ ? Word<uint64_t>(kCurrent) : now_; }
-  // Advances the clock as a kernel does: without asking if it may, else it waits for its turn.
+  // Advances the clock as a kernel does: at once if the calendar permits the time, otherwise after
+  // waiting until the calendar lets the guest run.
   void SleepUntil(uint64_t time) {
     while (!AdvanceIfFree(time)) {
       Request(time);
       if (Wait() >= time) return;
     }
   }
-  // Sets the clock if the calendar lets it without waiting.
+  // Sets the clock and returns true if the calendar permits the time without waiting; returns false
+  // otherwise.
   bool AdvanceIfFree(uint64_t time) {
     const uint64_t free_until = shared_ ? Word<uint64_t>(kFree) : free_until_;
     if (time >= free_until) return false;
@@ -307,8 +315,8 @@ class FakeGuest {
     Word<uint64_t>(kClients + kClient * slot_ + 8) = time;
     __atomic_or_fetch(&Word<uint32_t>(kClients + kClient * slot_ + 4), 1U, __ATOMIC_RELEASE);
   }
-  // Waits to be run; returns the time. Interrupts meanwhile are answered and make the guest request
-  // to run at once.
+  // Waits until the calendar lets the guest run; returns the time. Answers interrupts that arrive
+  // during the wait; each interrupt makes the guest request to run at once.
   uint64_t Wait() {
     free_until_ = 0;
     if (has_doorbell_) {
@@ -320,7 +328,7 @@ class FakeGuest {
     }
     return AwaitTurn();
   }
-  // Waits for the turn: the second part of Wait().
+  // Waits until the calendar lets the guest run: the second part of Wait().
   uint64_t AwaitTurn() {
     std::vector<pollfd> entries{{calendar_.get(), POLLIN, 0}};
     for (const auto& device : devices_) entries.push_back({device->slave_channel(), POLLIN, 0});
@@ -343,8 +351,8 @@ class FakeGuest {
       }
     }
   }
-  // Begins to wait, for a guest with a doorbell, and sends a message if the calendar wants one.
-  // Returns the number of waits.
+  // Begins to wait, for a guest with a doorbell: counts the wait in memory, and sends a message if
+  // the calendar waits for messages. Returns the number of waits.
   uint32_t TellWait() {
     const uint32_t waits = ++Word<uint32_t>(bell_ + kWaits);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -355,7 +363,7 @@ class FakeGuest {
     }
     return waits;
   }
-  // Returns whether the calendar has let the guest run; sleeps briefly if not.
+  // Sleeps for at most a millisecond until the calendar lets the guest run; returns whether it has.
   bool AwaitRun() {
     uint32_t& run = Word<uint32_t>(bell_);
     const timespec soon{0, 1'000'000};
@@ -363,7 +371,7 @@ class FakeGuest {
     const uint32_t before = std::exchange(runs_, __atomic_load_n(&run, __ATOMIC_ACQUIRE));
     return before != runs_;
   }
-  // Sends a message and returns the time in its answer.
+  // Sends a message and returns the time in the calendar's answer.
   uint64_t Call(TimeTravelOp op, uint64_t time) {
     const uint32_t sequence = sequence_;
     Send(op, time);
@@ -377,12 +385,12 @@ class FakeGuest {
     const TimeTravelMessage message{static_cast<uint32_t>(op), sequence_++, time};
     SendRaw(std::as_bytes(std::span(&message, 1)));
   }
-  // The queues whose interrupts RUN has passed so far.
+  // Returns the queues of all interrupts that the calendar has passed with RUN.
   const std::vector<uint16_t>& calls() const { return calls_; }
-  // The rings of the guest's sockets, if the calendar offers them.
+  // Returns the rings of the guest's sockets; valid if offered_rings().
   std::byte* rings() { return schedule_ + kRings + SocketRing::kSize * slot_; }
   bool offered_rings() { return (Word<uint32_t>(kClients) & 8) != 0; }
-  // The memory of the schedule, and the word at an offset of it.
+  // Returns the descriptor of the schedule's memory.
   int schedule_fd() const { return schedule_fd_.get(); }
   template <typename T>
   T& Word(size_t offset) {
@@ -391,7 +399,7 @@ class FakeGuest {
   static constexpr size_t kMaxClients = 26;
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
-  // Waits until the calendar has ended.
+  // Waits, again and again, until the calendar closes the connection, which throws.
   void AwaitEnd() {
     for (;;) Wait();
   }
@@ -410,19 +418,20 @@ class FakeGuest {
     count = 0;
   }
 
-  // struct um_timetravel_schedshm.
+  // The offsets and sizes in struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
   static constexpr size_t kBell = 128, kController = 4, kWaits = 64;
-  // The rings are on the first page behind the doorbells of a few guests.
+  // The offset of the rings: the first page after the doorbells of a few guests.
   static constexpr size_t kRings = 8192;
-  // Only memory that the calendar has made may be accessed.
+  // The size of the mapping; the calendar's memory may be smaller, and only that memory may be
+  // accessed.
   static constexpr size_t kScheduleSize = kRings + 8 * SocketRing::kSize;
 
   void RunScript() {
     try {
       script_(*this);
     } catch (const CalendarGone&) {
-    } catch (const Error&) {  // sending or connecting failed because the calendar has ended
+    } catch (const Error&) {  // the calendar has ended, so sending or connecting failed
     }
     devices_.clear();
     calendar_.reset();
@@ -435,7 +444,7 @@ class FakeGuest {
     std::memcpy(&message, bytes.data(), sizeof message);
     return message;
   }
-  // Handles a message of the calendar; returns true for RUN.
+  // Handles a message of the calendar; returns true if the message is RUN.
   bool Serve(const TimeTravelMessage& message) {
     const auto op = static_cast<TimeTravelOp>(message.op);
     if (op == TimeTravelOp::kFreeUntil) free_until_ = message.time;
@@ -446,7 +455,7 @@ class FakeGuest {
   }
   std::vector<std::byte> Carry(int socket, VhostRequest request, std::span<const std::byte> payload,
                                bool answer, int descriptor) {
-    // A kernel without a shared schedule reports its time first.
+    // A kernel without a shared schedule reports its time before it notifies the device.
     if (request == VhostRequest::kVringKick && !shared_) Call(TimeTravelOp::kUpdate, now_);
     const auto message = EncodeVhost(static_cast<uint32_t>(request),
                                      kVhostVersion | (answer ? kVhostNeedReply : 0), payload);
@@ -460,7 +469,7 @@ class FakeGuest {
     VhostHeader header;
     std::vector<pollfd> entries{{socket, POLLIN, 0}, {calendar_.get(), POLLIN, 0}};
     while (poll(entries.data(), entries.size(), -1) > 0 && entries[0].revents == 0) {
-      Serve(Receive());  // the instant until which it may run becomes earlier
+      Serve(Receive());  // the calendar reduces the time until which the guest may run
     }
     ReceiveExactly(socket, std::as_writable_bytes(std::span(&header, 1)), none);
     std::vector<std::byte> reply(header.size);

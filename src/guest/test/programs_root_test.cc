@@ -1,5 +1,5 @@
-// Tests of programs of the host on the nodes of a real kernel: needs an image (viaduct kernel
-// build), no privilege.
+// Tests of programs of the host on the nodes of a real kernel. They need an image (viaduct kernel
+// build), but no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -27,7 +27,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The events of a program.
+// The reported events of a program.
 struct Told {
   int error_number = -1;
   std::string words, output, errors;
@@ -35,7 +35,7 @@ struct Told {
   Instant ended;
 };
 
-// Two nodes of one guest, without interfaces.
+// A fixture with two nodes of one guest, without interfaces.
 class ProgramsTest : public testing::TestWithParam<GuestPlace>, protected RealGuest {
  protected:
   ProgramsTest() : RealGuest(Duration::Seconds(20)) {}
@@ -243,7 +243,8 @@ TEST_P(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
 
 using Vectors = std::array<uint64_t, 8>;
 
-// Fills vector registers, makes a system call, and returns the registers' contents after it.
+// Fills two vector registers, makes a system call, and returns the contents of these registers
+// after the call.
 __attribute__((target("avx"))) Vectors AcrossCall(const Vectors& filled, long number, long first,
                                                   long second, long* result) {
   Vectors found{};
@@ -257,8 +258,8 @@ __attribute__((target("avx"))) Vectors AcrossCall(const Vectors& filled, long nu
   return found;
 }
 
-// Returns whether a thread's registers survive calls during which other threads run, signal
-// handlers and forks.
+// Returns whether a thread's vector registers survive system calls during which other threads run,
+// signal handlers, and forks.
 bool KeepsItsRegisters(uint64_t seed) {
   bool kept = true;
   for (uint64_t round = 1; round <= 30; ++round) {
@@ -278,7 +279,8 @@ bool KeepsItsRegisters(uint64_t seed) {
   return kept;
 }
 
-// Runs two processes of two threads each; the test below runs this one on a node, as a program.
+// Checks the vector registers of two processes with two threads each.
+// FloatingPointRegistersAreEachThreadsOwn runs this test on a node, as a program.
 TEST(FloatingPoint, RegistersSurviveCallsSignalsAndForks) {
   if (!__builtin_cpu_supports("avx")) GTEST_SKIP() << "needs AVX";
   signal(SIGUSR1, [](int) {

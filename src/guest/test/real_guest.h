@@ -1,4 +1,4 @@
-// For tests with a real kernel: a guest with its agent, in a separate calendar.
+// A real kernel for tests: a guest with its agent, in a separate calendar.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,8 +26,9 @@ namespace viaduct::guest {
 
 inline Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
 
-// The place of the kernel; a guest must behave the same in each. kMoved: embedded, with the
-// addresses to which it is linked taken.
+// The place of a guest's kernel: a separate process; the test's process (kEmbedded); or the test's
+// process at other addresses, because the addresses to which the kernel is linked are taken
+// (kMoved). A guest must behave in the same way in each place.
 enum class GuestPlace { kProcess, kEmbedded, kMoved };
 
 inline constexpr auto kPlaces = {GuestPlace::kProcess, GuestPlace::kEmbedded, GuestPlace::kMoved};
@@ -46,7 +47,7 @@ inline std::string PlaceName(const testing::TestParamInfo<GuestPlace>& info) {
   return NameOf(info.param);
 }
 
-// Takes the addresses to which an image is linked, unless a guest has them already.
+// Reserves the addresses to which an image is linked, unless a guest has already reserved them.
 class TakenAddresses {
  public:
   explicit TakenAddresses(const std::filesystem::path& image)
@@ -70,8 +71,8 @@ class RealGuest {
   explicit RealGuest(Duration timeout) : calendar_(queue_, {.timeout = timeout}) {}
 
   // Creates a guest with the newest kernel that was built and the agent of this build. Throws
-  // EnvironmentError if one of them is missing. Options may still be changed until
-  // calendar_.Boot().
+  // EnvironmentError if the kernel or the agent is missing. The test may still change options_
+  // until calendar_.Boot().
   void MakeGuest(const std::string& name, GuestPlace place = GuestPlace::kProcess) {
     options_.image = FindImage("");
     options_.init = sys::FindCompanion("viaduct-guest");

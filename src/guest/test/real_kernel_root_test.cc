@@ -1,4 +1,4 @@
-// Tests of a complete real kernel: needs an image (viaduct kernel build), no privilege.
+// Tests of a complete real kernel. They need an image (viaduct kernel build), but no privilege.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A socket whose errors are recorded.
+// A socket that records its errors.
 class Errors : public SocketEvents {
  public:
   void OnBound(const agent::Endpoint&) override {}
@@ -47,7 +47,8 @@ struct SeenFrame {
   uint16_t ether_type() const { return wire::Load16(&bytes[12]); }
 };
 
-// Two nodes of one guest, with a link of 100 Mbit/s and 10 ms between them.
+// A fixture with two nodes of one guest and a link of 100 Mbit/s with a delay of 10 ms between
+// them.
 class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected RealGuest {
  protected:
   RealKernelTest() : RealGuest(Duration::Seconds(10)) {}
@@ -106,7 +107,8 @@ class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected Real
     });
   }
 
-  // Opens a UDP socket on a node and sends a datagram of zeros to a port of another.
+  // Opens a UDP socket on a node and sends a datagram of `size` zero bytes to port 9 of the address
+  // `to`.
   void SendDatagram(const std::string& node, const std::string& to, uint64_t size) {
     const uint32_t socket = agent_->NewSocket(&socket_);
     const auto destination = wire::IpAddress::Parse(to);
@@ -125,7 +127,7 @@ class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected Real
   std::vector<SeenFrame> seen_;
 };
 
-// Returns the frames of one type, without the idle kernel's own multicast reports.
+// Returns the frames of one EtherType, which excludes the multicast reports of the idle kernel.
 std::vector<SeenFrame> OfType(const std::vector<SeenFrame>& seen, uint16_t ether_type) {
   std::vector<SeenFrame> result;
   for (const SeenFrame& frame : seen) {
@@ -201,7 +203,8 @@ TEST_P(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
   EXPECT_THAT(OfType(seen_, 0x0800), testing::Not(testing::IsEmpty()));
 }
 
-// Checks that a start that fails leaves the place free for the next one.
+// Checks that a failed start of an embedded kernel releases the addresses and descriptors for the
+// next start.
 TEST(EmbeddedKernelTest, FailedStartLeavesNothing) {
   embed::KernelOptions options;
   try {

@@ -1,5 +1,6 @@
-// Tests of sockets of protocols other than TCP on a real kernel, served by its agent or by the
-// kernel itself: both behave the same. Needs an image (viaduct kernel build), no privilege.
+// Tests of sockets of protocols other than TCP on a real kernel. Each test runs with sockets served
+// by the agent and with sockets served by the kernel, which must behave in the same way. The tests
+// need an image (viaduct kernel build), but no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/icmp.h>
@@ -28,7 +29,7 @@ std::vector<uint64_t> Sizes(const Peer& peer) {
   return sizes;
 }
 
-// --- Without a connection
+// --- Tests of sockets without a connection
 
 class ServedDatagramsTest : public ServedPeersTest {
  protected:
@@ -47,7 +48,7 @@ class ServedDatagramsTest : public ServedPeersTest {
          agent::kToEndpoint);
   }
   // Limits the frames that leave the node's loopback device to 1 Mbit/s, so that senders wait for
-  // space.
+  // free buffer space.
   void SlowDown() {
     int status = -1;
     ProgramRequest request;
@@ -156,7 +157,7 @@ TEST_P(ServedDatagramsTest, WithoutCreditMessagesWait) {
   OpenBoth(15);
   for (int i = 0; i < 5; ++i) SendTo(client_, "0123456789");
   Settle();
-  EXPECT_EQ(server_.messages.size(), 2u);  // the last one may exceed the credit
+  EXPECT_EQ(server_.messages.size(), 2u);  // the last message may exceed the credit
   Tell(Code::kCredit, server_, {BytesOf(uint64_t{11})});
   Settle();
   EXPECT_EQ(server_.messages.size(), 4u);
@@ -182,7 +183,8 @@ TEST_P(ServedDatagramsTest, EmptyMessagesThatWaitForRoomAreSent) {
   SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);
   const std::string text = Pattern(3000, 4);
   std::vector<uint64_t> sizes;
-  // More than the 70 kB that SlowDown() lets pass at once: the rest waits, including empty ones.
+  // Sends more than the 70 kB that SlowDown() lets pass at once, so that later messages wait,
+  // including empty messages.
   for (int i = 0; i < 60; ++i) {
     SendTo(client_, text);
     SendTo(client_, "");
@@ -196,7 +198,7 @@ TEST_P(ServedDatagramsTest, AnErrorOfOneMessageLosesNoOtherOne) {
   constexpr int kCount = 80;
   SlowDown();
   Open(client_);
-  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);  // so that some messages wait
+  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);  // a small buffer, so that some messages wait
   Tell(Code::kConnect, client_, {BytesOf(Local(kPort))});
   for (int i = 0; i < kCount; ++i) SendZeros(client_, 3000);
   for (int i = 0; i < 50 && client_.written < kCount * 3000u; ++i) Settle();
@@ -236,7 +238,7 @@ TEST_P(ServedDatagramsTest, RawSocketsHaveTheirPackets) {
   echo.checksum = htons(0xffff - (ICMP_ECHO << 8));
   Tell(Code::kSend, client_, {BytesOf(Local(0)), BytesOf(echo)}, agent::kToEndpoint);
   Settle();
-  EXPECT_THAT(Sizes(client_), ElementsAre(28, 28));  // with IP headers: the request, the reply
+  EXPECT_THAT(Sizes(client_), ElementsAre(28, 28));  // sizes with IP headers: request, reply
   ASSERT_EQ(client_.bytes.size(), 56u);
   EXPECT_EQ(client_.bytes[20], ICMP_ECHO);
   EXPECT_EQ(client_.bytes[48], ICMP_ECHOREPLY);
@@ -257,7 +259,7 @@ TEST_P(ServedDatagramsTest, ManySocketsComeAndGo) {
   EXPECT_EQ(server_.bytes, std::string(300, 'x'));
 }
 
-// --- With a connection
+// --- Tests of sockets with a connection
 
 struct Protocol {
   const char* name;
@@ -271,7 +273,7 @@ constexpr Protocol kProtocols[] = {{"Sctp", SOCK_STREAM, IPPROTO_SCTP, true},
 
 class ServedConnectionsTest : public ServedPeersTest {
  protected:
-  // Returns the protocols that the kernel has: DCCP is removed in 6.16.
+  // Returns the protocols that the guest's kernel has; Linux 6.16 and newer have no DCCP.
   std::vector<Protocol> Protocols() const {
     std::vector<Protocol> protocols(std::begin(kProtocols), std::end(kProtocols));
     const auto& absent = options_.image.absent;
@@ -345,7 +347,7 @@ TEST_P(ServedConnectionsTest, WhatIsSentBeforeTheConnectionStandsArrives) {
 TEST_P(ServedConnectionsTest, AReaderWithoutCreditStopsTheSender) {
   constexpr uint64_t kPiece = 1000, kCount = 4000;
   for (const Protocol& protocol : Protocols()) {
-    if (protocol.protocol == IPPROTO_DCCP) continue;  // no flow control (RFC 4340)
+    if (protocol.protocol == IPPROTO_DCCP) continue;  // DCCP has no flow control (RFC 4340)
     Use(protocol);
     Connect(1000);
     for (uint64_t i = 0; i < kCount; ++i) SendZeros(client_, kPiece);
@@ -362,7 +364,7 @@ TEST_P(ServedConnectionsTest, AReaderWithoutCreditStopsTheSender) {
 
 TEST_P(ServedConnectionsTest, LongMessagesOfSctpAreWhole) {
   Use(kProtocols[0]);
-  Connect(500);  // less than the message, which is not truncated by that
+  Connect(500);  // a credit smaller than a message, which must not truncate the message
   const std::string text = Pattern(60'000, 5);
   for (int i = 0; i < 3; ++i) Tell(Code::kSend, client_, {BytesOf(std::string_view(text))});
   Tell(Code::kSend, client_, {BytesOf(uint64_t{50'000})}, agent::kZeros);
@@ -393,7 +395,8 @@ TEST_P(ServedConnectionsTest, AnEmptyMessageOfDccpIsNotItsEnd) {
 
 TEST_P(ServedConnectionsTest, AnAbortBreaksTheOtherEnd) {
   for (const Protocol& protocol : Protocols()) {
-    if (protocol.protocol == IPPROTO_DCCP) continue;  // an abort looks like a close
+    // A DCCP peer cannot distinguish an abort from a close.
+    if (protocol.protocol == IPPROTO_DCCP) continue;
     Use(protocol);
     Connect();
     Send(client_, "before");

@@ -1,4 +1,4 @@
-// For tests: sockets of a node of a real kernel, served by its agent or by the kernel itself.
+// Sockets for tests on a node of a real kernel, served by the node's agent or by the kernel itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace viaduct::guest {
 inline constexpr uint64_t kPlenty = uint64_t{1} << 40;
 inline constexpr uint16_t kPort = 5001;
 
-// A socket, and its events.
+// A socket of a test, which records its events.
 class Peer : public SocketEvents {
  public:
   void OnBound(const agent::Endpoint&) override {}
@@ -52,7 +52,7 @@ class Peer : public SocketEvents {
   int option = -1;
   uint64_t written = 0;
   std::string bytes;
-  std::vector<Data> messages;  // or pieces of a stream; their bytes are in `bytes`
+  std::vector<Data> messages;  // messages or pieces of a stream; `bytes` has their bytes
   std::vector<std::pair<agent::Code, int>> failures;
   std::function<void(uint32_t)> on_accepted;
   std::function<void(uint64_t)> on_data;
@@ -65,7 +65,8 @@ inline std::string Pattern(size_t length, int seed) {
   return text;
 }
 
-using Way = std::tuple<GuestPlace, bool>;  // the place, and whether the kernel serves
+// The place of the guest's kernel, and whether the kernel serves the sockets.
+using Way = std::tuple<GuestPlace, bool>;
 
 class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest {
  protected:
@@ -107,7 +108,8 @@ class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest 
                                     credit};
     Tell(agent::Code::kOpenSocket, peer, {agent::BytesOf(request)});
   }
-  // Connects client_ and server_, which has this credit.
+  // Connects client_ to a listening socket, which accepts the connection as server_ with the given
+  // credit.
   void Connect(uint64_t credit = kPlenty) {
     Listen(credit);
     Open(client_);
@@ -139,7 +141,8 @@ class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest 
   void EndSending(const Peer& peer) {
     Tell(agent::Code::kShutdown, peer, {agent::BytesOf(uint32_t{SHUT_WR})});
   }
-  // Runs for far less than any timer of TCP that would repair the delay of a lost wake-up.
+  // Runs the simulation for 150 ms: shorter than any timer of TCP that would repair the delay of a
+  // lost wake-up.
   void Settle() { queue_.RunUntil(queue_.Now() + Duration::Milliseconds(150)); }
 
   int family_ = AF_INET;

@@ -1,5 +1,6 @@
-// Tests of TCP sockets on a real kernel, with connections served by its agent or by the kernel
-// itself: both behave the same. Needs an image (viaduct kernel build), no privilege.
+// Tests of TCP sockets on a real kernel. Each test runs with connections served by the agent and
+// with connections served by the kernel, which must behave in the same way. The tests need an image
+// (viaduct kernel build), but no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -73,8 +74,8 @@ TEST_P(ServedSocketsTest, AReaderWithoutCreditStopsTheSender) {
   SendZeros(client_, kTotal);
   Settle();
   EXPECT_EQ(server_.bytes.size(), 1000u);
-  EXPECT_LT(client_.written, kTotal);  // the buffers' capacity
-  EndSending(client_);                 // follows the data sent before
+  EXPECT_LT(client_.written, kTotal);  // only as much as the buffers hold was accepted
+  EndSending(client_);                 // the end follows the data that was sent before
   Settle();
   EXPECT_FALSE(server_.ended);
   server_.on_data = [this](uint64_t size) {

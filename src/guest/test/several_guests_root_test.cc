@@ -1,4 +1,5 @@
-// Tests of several guests of one simulation: needs an image (viaduct kernel build), no privilege.
+// Tests of several guests in one process. They need an image (viaduct kernel build), but no
+// privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,8 @@ class Member : public RealGuest {
   void RunUntil(int64_t ms) { queue_.RunUntil(AtMs(ms)); }
   void Signal(int number) { guest_->Signal(number); }
 
-  // Runs a shell for at most 10 s of virtual time. Returns its output.
+  // Runs a script in a shell on the node for at most 10 s of virtual time. Returns the shell's
+  // output and status.
   std::string Shell(const std::string& script) {
     ProgramRequest request;
     request.node = node_;
@@ -58,7 +60,8 @@ class Member : public RealGuest {
   uint32_t node_ = 0;
 };
 
-// Simulations of one guest each, so that one can end without the others.
+// A fixture with three simulations of one guest each, so that one simulation can end without the
+// other two.
 class SeveralGuestsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -76,8 +79,8 @@ class SeveralGuestsTest : public testing::Test {
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-// A program that forks, sleeps and reads files: its output shows processes, time, memory and what
-// the kernel learned from its host.
+// A script that forks, sleeps and reads files: its output shows the processes, the time, the memory
+// and the properties that the kernel learned from its host.
 constexpr const char* kScript =
     "echo $$ $(uname -r); sleep 0.25; cat /proc/uptime; grep MemTotal /proc/meminfo; ls /proc | wc "
     "-l; LD_SHOW_AUXV=1 cat /dev/null | grep -E 'HWCAP:|PLATFORM'";
@@ -94,7 +97,7 @@ TEST_F(SeveralGuestsTest, EndsInAnyOrder) {
     for (const auto& member : members_)
       EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
   }
-  Add(GuestPlace::kEmbedded);  // at the place of an earlier one
+  Add(GuestPlace::kEmbedded);  // at the addresses of an earlier guest
   for (const auto& member : members_) EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
 }
 
@@ -111,7 +114,7 @@ TEST_F(SeveralGuestsTest, KilledOneIsAnErrorThatLeavesTheOthers) {
   EXPECT_EQ(members_[2]->Shell("echo present"), "present\nstatus 0");
 }
 
-// Checks that the fault of one guest ends that guest, not the process or another guest.
+// Checks that a panic of one guest ends that guest, but neither the process nor another guest.
 TEST_F(SeveralGuestsTest, PanicIsAnErrorThatLeavesTheOthers) {
   try {
     members_[2]->Shell("echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero");
@@ -134,7 +137,8 @@ TEST_F(SeveralGuestsTest, NoneIsAddedInAnotherThread) {
   EXPECT_EQ(there, "");
 }
 
-// Checks that a guest that finds no place reports it; the earlier guests continue.
+// Checks that a guest for which no addresses are free reports an error, and that the earlier guests
+// continue.
 TEST_F(SeveralGuestsTest, SpaceEnds) {
   std::string why;
   while (members_.size() < 40 && why.empty()) {

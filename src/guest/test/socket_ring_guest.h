@@ -1,4 +1,4 @@
-// The guest's end of the rings of its sockets, as in patch 0011, for tests.
+// The guest's end of the rings of its sockets for tests, which works as in patch 0011.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace viaduct::guest {
 
 class SocketRingGuest {
  public:
-  // struct um_timetravel_socket_record
+  // The header of a record: struct um_timetravel_socket_record.
   struct Record {
     uint16_t code = 0;
     uint16_t flags = 0;
@@ -25,7 +25,8 @@ class SocketRingGuest {
 
   explicit SocketRingGuest(std::byte* memory) : memory_(memory) {}
 
-  // Takes the operations, each as "CODE socket NUMBER value VALUE[ zeros][ abort][: PAYLOAD]".
+  // Removes the operations from the ring. Returns each operation as text:
+  // "CODE socket NUMBER value VALUE[ zeros][ abort][: PAYLOAD]".
   std::vector<std::string> TakeOperations() {
     std::vector<std::string> taken;
     while (operations_tail_ != Load(0)) {
@@ -43,7 +44,8 @@ class SocketRingGuest {
     }
     return taken;
   }
-  // Puts an event, whose payload may differ from what the record states.
+  // Puts an event into the ring; the length of the payload may differ from the length in the
+  // record.
   void PutEvent(const Record& record, std::string_view payload = {}) {
     std::string bytes(16 + (payload.size() + 15) / 16 * 16, '\0');
     std::memcpy(bytes.data(), &record, sizeof record);

@@ -1,4 +1,5 @@
-// Compares a guest's TCP with the host kernel's, against the same scripted peer, by traces as text.
+// Compares the TCP of a guest's kernel with the TCP of the host's kernel, against the same scripted
+// peer, by traces as text.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/if.h>
@@ -48,10 +49,11 @@ std::string FlagsOf(uint8_t flags) {
        {std::pair{flag::kSyn, 'S'}, {flag::kFin, 'F'}, {flag::kRst, 'R'}, {flag::kAck, '.'}}) {
     if ((flags & bit) != 0) text += letter;
   }
-  return text;  // PSH on the last segment of a burst is ignored
+  return text;  // PSH is ignored (it is set on the last segment of a burst)
 }
 
-// Returns a segment's line: "F. 5:105 ack 1", as tcpdump counts: relative, from the first byte on.
+// Returns a line of the trace for a segment, such as "F. 5:105 ack 1". Sequence numbers are
+// relative to the initial ones and have the range of the segment's bytes, as tcpdump prints them.
 std::string Line(char direction, uint8_t flags, uint32_t sequence, size_t length, uint32_t ack,
                  uint16_t window) {
   std::string line(1, direction);
@@ -62,7 +64,7 @@ std::string Line(char direction, uint8_t flags, uint32_t sequence, size_t length
   return line;
 }
 
-// A guest in virtual time.
+// The kernel of a guest in virtual time.
 class VirtualSubject final : public TcpSubject, private RealGuest {
  public:
   VirtualSubject() : RealGuest(Duration::Seconds(30)) {
@@ -90,7 +92,7 @@ class VirtualSubject final : public TcpSubject, private RealGuest {
   Nic* nic_ = nullptr;
 };
 
-// viaduct-guest on the host's kernel.
+// The host's kernel, with viaduct-guest as the agent.
 class HostSubject final : public TcpSubject, public AgentChannel {
  public:
   HostSubject() {
@@ -107,7 +109,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
     close(pair[1]);
     agent_ = std::make_unique<AgentClient>(
         *this, [this](std::function<void()> work) { due_.push_back(std::move(work)); });
-    while (agent_->release().empty()) Work(100);  // the agent's namespaces exist after kHello
+    while (agent_->release().empty()) Work(100);  // after kHello the agent's namespaces exist
     MakeInterface();
     SetUpNode();
     while (!ready()) Work(100);
@@ -117,7 +119,8 @@ class HostSubject final : public TcpSubject, public AgentChannel {
     channel_.reset();
     waitpid(pid_, nullptr, 0);
   }
-  // Waits at least until the machine has had time for the pending work.
+  // Handles events until the duration has passed, but for at least 30 ms, in which the machine does
+  // the pending work.
   void Run(Duration duration) override {
     const Instant end = MonotonicClock::Now() + std::max(duration, Duration::Milliseconds(30));
     while (true) {
@@ -146,7 +149,8 @@ class HostSubject final : public TcpSubject, public AgentChannel {
   }
   bool Settle() override { return false; }
 
-  // Makes a TAP device among those with which the guest has "booted".
+  // Creates a TAP device in the first namespace of viaduct-guest, where a guest has the devices
+  // with which it booted.
   void MakeInterface() {
     const UniqueFd place = sys::OpenNamespaceOfProcess(pid_);
     const sys::NamespaceScope scope(place.get());
@@ -166,7 +170,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
       work();
     }
   }
-  // Waits for an event and handles it.
+  // Waits for an event for at most `milliseconds` and handles it.
   void Work(int milliseconds) {
     Drain();
     pollfd fds[2] = {{channel_.get(), POLLIN, 0}, {tap_.get(), POLLIN, 0}};
@@ -237,7 +241,8 @@ void TcpSubject::Hear(std::span<const std::byte> frame) {
   }
   window_ = tcp->window;
   const size_t length = layers->end - layers->transport - tcp->header_length;
-  // The kernel has no sequence numbers without a connection: a reset has those of the script.
+  // The kernel has no initial sequence number if there is no connection: then a reset has a
+  // sequence number that the script has sent.
   const uint32_t base = kernel_isn_.value_or(tcp->sequence);
   Note(Line('<', tcp->flags, tcp->sequence - base, length, tcp->acknowledgment, tcp->window));
 }
@@ -302,7 +307,7 @@ namespace {
 
 using Script = std::function<std::string(TcpSubject&)>;
 
-// Checks that both kernels result in exactly this trace.
+// Checks that the script's trace is `expected` with the guest's kernel and with the host's kernel.
 void ExpectOfBoth(const std::string& expected, const Script& script) {
   std::unique_ptr<TcpSubject> guest;
   try {
@@ -315,7 +320,8 @@ void ExpectOfBoth(const std::string& expected, const Script& script) {
   EXPECT_EQ("\n" + script(*TcpSubject::Host()), expected) << "the host's kernel";
 }
 
-// Connects the peer to a listening socket; from here on both sides count from 1.
+// Listens on port 80 and connects the peer to that port; afterwards the sequence numbers of both
+// sides count from 1.
 void Handshake(TcpSubject& subject, uint16_t window = 0xffff) {
   subject.Listen(subject.Open(), 80);
   subject.Say({flag::kSyn, 0, 0, 0, window});
@@ -436,7 +442,7 @@ accepted
                  Handshake(subject, 1072);
                  subject.SendZeros(subject.accepted(), 3000);
                  subject.Say({flag::kAck, 1, 1073, 0, 0});
-                 subject.Run(Duration::Milliseconds(350));  // one probe, after 200 ms
+                 subject.Run(Duration::Milliseconds(350));  // one zero-window probe, after 200 ms
                  subject.Say({flag::kAck, 1, 1073, 0, 0});
                  subject.Say({flag::kAck, 1, 1073, 0, 8000});
                  subject.Say({flag::kAck, 1, 3001, 0, 8000});
@@ -485,8 +491,8 @@ accepted
 broken: ECONNRESET
 )",
                [](TcpSubject& subject) {
-                 subject.Say({flag::kSyn, 0, 0, 0, 0xffff, 81});   // no socket listens there
-                 subject.Say({flag::kAck, 7, 9, 10, 0xffff, 81});  // nor is there a connection
+                 subject.Say({flag::kSyn, 0, 0, 0, 0xffff, 81});   // no socket listens on port 81
+                 subject.Say({flag::kAck, 7, 9, 10, 0xffff, 81});  // no connection exists
                  Handshake(subject);
                  subject.Credit(subject.accepted(), 1000);
                  subject.Say({flag::kRst, 500, 0});    // within the window, not its edge: RFC 5961

@@ -1,6 +1,6 @@
-// For tests: a kernel's TCP against a peer that a script simulates, packet by packet, and a trace
+// A kernel's TCP for tests, against a peer that a script simulates, packet by packet, and a trace
 // of the exchange as text. The same script runs against a guest in virtual time and against the
-// host's own kernel.
+// host's kernel.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,20 @@
 
 namespace viaduct::guest {
 
-// One node with the address 10.0.0.1/24 whose only neighbour, 10.0.0.2, is the script. IPv6 is off
-// and buffers are fixed, so that two kernels work under the same conditions.
+// A node with the address 10.0.0.1/24 whose only neighbour, 10.0.0.2, is the script. IPv6 is
+// disabled and the sizes of the socket buffers are fixed, so that both kernels work under the same
+// conditions.
 class TcpSubject : public SocketEvents {
  public:
-  // Returns a guest of the newest image that is built. Throws EnvironmentError if there is none.
+  // Returns a subject with a guest of the newest image that was built. Throws EnvironmentError if
+  // no image was built.
   static std::unique_ptr<TcpSubject> VirtualTime();
-  // Returns the host's kernel: viaduct-guest in separate namespaces, and a TAP device. Needs root.
+  // Returns a subject with the host's kernel: viaduct-guest in separate namespaces, and a TAP
+  // device. Needs root.
   static std::unique_ptr<TcpSubject> Host();
 
-  // A segment of the script; by default from port 4000 to port 80. Sequence numbers count from 0 on
-  // each side.
+  // A TCP segment that the script sends, from port 4000. Sequence numbers count from 0 on each
+  // side.
   struct Segment {
     uint8_t flags = wire::tcp_flag::kAck;
     uint32_t sequence = 0;
@@ -36,7 +39,7 @@ class TcpSubject : public SocketEvents {
     uint16_t to_port = 80;
   };
   void Say(const Segment& segment);
-  // Lets time pass.
+  // Lets time pass: virtual time of a guest, or wall time.
   virtual void Run(Duration duration) = 0;
 
   uint32_t Open(uint64_t credit = 1 << 20);
@@ -48,10 +51,10 @@ class TcpSubject : public SocketEvents {
   void Close(uint32_t socket);
   uint32_t accepted() const { return accepted_; }  // the last accepted socket; 0: none
 
-  // Returns the trace since the last call, one line per segment or event: "< SA 0:0 1", similar to
-  // tcpdump's.
+  // Returns the trace since the previous call, with one line per segment or event, similar to
+  // tcpdump's output: "< S. 0 ack 1".
   std::string TakeTrace();
-  // The window of the kernel's last segment, bytes.
+  // Returns the window of the kernel's last segment, in bytes.
   uint16_t window() const { return window_; }
 
   void OnBound(const agent::Endpoint&) override {}
@@ -67,19 +70,20 @@ class TcpSubject : public SocketEvents {
  protected:
   virtual AgentClient& Agent() = 0;
   virtual void Inject(std::span<const std::byte> frame) = 0;
-  // Configures the node once its interface exists.
+  // Creates the node, and configures it once its interface has been moved to it.
   void SetUpNode();
-  // Handles a frame that the kernel sends.
+  // Adds a frame that the kernel sends to the trace.
   void Hear(std::span<const std::byte> frame);
-  bool ready() const { return ready_; }  // the node is set up
+  bool ready() const { return ready_; }  // whether the node is set up
   void Note(const std::string& line) { trace_ += line + "\n"; }
 
  private:
   uint32_t node_ = 0;
   bool ready_ = false;
   uint32_t accepted_ = 0;
-  std::optional<uint32_t> kernel_isn_;  // the initial sequence number in the current connection
-  uint16_t kernel_port_ = 0;            // the port from which it connects
+  // The kernel's initial sequence number in the present connection.
+  std::optional<uint32_t> kernel_isn_;
+  uint16_t kernel_port_ = 0;  // the port from which the kernel connects
   uint16_t window_ = 0;
   std::string trace_;
 };

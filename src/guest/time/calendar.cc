@@ -15,17 +15,18 @@
 namespace viaduct::guest {
 namespace {
 
-// The maximum number of runs without an advance of the clock: a guest that exceeds it will never
-// advance its clock.
+// The maximum number of runs of a guest at one instant. A guest that exceeds it will never advance
+// its clock.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
-// The number of lines of its console that are quoted when a guest fails.
+// The number of lines of a guest's console that the error message quotes when the guest fails.
 constexpr size_t kLastLines = 5;
 // The wall time for which the calendar watches only the doorbell of a running guest. Nearly every
-// run has ended by then; in longer ones it also reads the sockets (devices, console) from then on.
+// run ends within this time; in a longer run the calendar then also reads the guest's sockets
+// (devices, console).
 constexpr Duration kDoorbellTimeout = Duration::Milliseconds(5);
 
-// Returns the limit for a guest that may process everything that is due at `at`: its clock stays
-// below its limit.
+// Returns the limit of the clock of a guest that may process everything that is due at `at`: a
+// guest's clock stays below its limit.
 Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
@@ -64,16 +65,16 @@ struct Calendar::Member final : DeviceHost {
   Guest guest;
   State state = State::kStarting;
   bool mode_known = false;
-  bool shared = false;           // takes part in the shared schedule
-  bool shares_queues = false;    // notifications of queues are in the schedule
-  bool has_doorbell = false;     // running and waiting are signalled in the schedule
-  uint32_t waits = 0;            // the number of its waits, with a doorbell
-  std::vector<uint16_t> called;  // queues to interrupt it for when it is run next
-  bool serves_sockets = false;   // the kernel serves sockets
-  bool serves_messages = false;  // not only TCP sockets
-  bool runs_again = false;       // for its sockets, at the present instant
-  AfterRun after_run;            // for the sockets that the kernel serves
-  KeepsMore keeps_more;          // for the same sockets
+  bool shared = false;           // the guest takes part in the shared schedule
+  bool shares_queues = false;    // the schedule has notifications of queues
+  bool has_doorbell = false;     // the schedule signals running and waiting
+  uint32_t waits = 0;            // the number of the guest's waits, with a doorbell
+  std::vector<uint16_t> called;  // the queues whose interrupts the next run passes
+  bool serves_sockets = false;   // the guest's kernel serves sockets
+  bool serves_messages = false;  // the kernel serves not only TCP sockets
+  bool runs_again = false;       // the guest runs again at the present instant, for its sockets
+  AfterRun after_run;            // called for the sockets that the kernel serves
+  KeepsMore keeps_more;          // called for the sockets that the kernel serves
   bool acknowledged = false;     // the answer to kRun or kFreeUntil has arrived
   uint32_t start_sequence = 0;   // the sequence number of the START to answer
   Instant request = Instant::Never();
@@ -102,8 +103,9 @@ Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
       ->guest;
 }
 
-// Reads the parts of the schedule that a guest uses. It records them in the schedule before
-// anything else after the answer to its START; so they are read at its first message.
+// Reads which parts of the schedule a guest uses. The guest records them in the schedule before
+// anything else after the answer to its START, so the calendar reads them at the guest's first
+// message.
 void Calendar::NoteMode(Member& member) {
   if (member.state != Member::State::kRunning || std::exchange(member.mode_known, true)) return;
   const SharedSchedule::Use use = schedule_->UseOf(member.guest.slot());
@@ -119,7 +121,7 @@ uint64_t Calendar::ToWire(Instant t) const {
 }
 
 Instant Calendar::FromWire(uint64_t time) const {
-  // Half of the range is reserved for sums.
+  // Half of the range of numbers is reserved for sums, so that they do not overflow.
   if (time >= kNeverWire / 2) return Instant::Never();
   return origin_ + Duration::Nanoseconds(static_cast<int64_t>(time));
 }
@@ -135,7 +137,8 @@ Instant Calendar::Present() const {
 void Calendar::Schedule(Instant at, std::function<void()> action) {
   timeline_->Schedule(at, std::move(action));
   if (running_ == nullptr) return;
-  // The running guest must not pass the new event, so its limit is changed before it continues.
+  // Reduces the running guest's limit before the guest continues, because the guest must not pass
+  // the new event.
   const Instant until = JustAfter(at);
   if (until < limit_) Promise(*running_, until);
 }
@@ -159,8 +162,8 @@ void Calendar::Fail(const Member& member, const Error& error) {
   throw *failure_;
 }
 
-// Returns the message of a failure. For errors of the user or the machine, the time and the console
-// are not relevant.
+// Returns the error message for a guest's failure. For errors of the user or the machine, the
+// message has neither the time nor the console's last lines.
 std::string Calendar::Message(const Member& member, const Error& error) const {
   if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kEnvironment) {
     return fmt::format("kernel {}: {}", member.guest.name(), error.what());
@@ -205,8 +208,8 @@ void Calendar::AwaitStart(Member& member) {
   }
 }
 
-// Lets a guest boot by answering its START. All guests that are not answered yet request the same
-// instant, so the guest stops at its first wait.
+// Lets a guest boot by answering its START. All guests that have not been answered yet request the
+// same instant, so the guest stops at its first wait.
 void Calendar::BootGuest(Member& member) {
   member.request = Instant::Never();
   present_ = timeline_->Now();
@@ -216,7 +219,8 @@ void Calendar::BootGuest(Member& member) {
   schedule_->SetRunning(member.guest.slot());
   member.state = Member::State::kRunning;
   running_ = &member;
-  // The second descriptor is for a log that guests may keep; these do not.
+  // The answer's second descriptor is for a log that guests may keep; the guests of a calendar keep
+  // none.
   const UniqueFd log(SystemCall("open /dev/null", open("/dev/null", O_RDWR | O_CLOEXEC)));
   const std::array descriptors{schedule_->memory_fd(), log.get()};
   member.guest.Send(TimeTravelOp::kAck, member.start_sequence, member.guest.slot(), descriptors);
@@ -285,8 +289,8 @@ bool Calendar::Settle(const Guest& guest) {
   return true;
 }
 
-// Returns the limit of a guest's advance from the present instant: the next instant at which
-// something else may happen.
+// Returns the limit to which a guest may advance its clock from the present instant: the next
+// instant at which another guest or the simulator may act.
 Instant Calendar::Limit(const Member& member) const {
   const Instant end_of_boot = booting() ? start_ : Instant::Never();
   const Instant now = timeline_->Now();
@@ -305,8 +309,8 @@ void Calendar::Run(Member& member, Instant limit) {
     schedule_->ClearRequest(member.guest.slot());
     schedule_->SetRunning(member.guest.slot());
     HandOverCalls(member);
-    // A guest that gets the remaining queues or operations in a further run of this instant must
-    // not leave it before: its clock would be set back.
+    // A guest that gets the remaining queues or operations in a further run at this instant must
+    // not leave the instant before that run: its clock would be set back.
     if (!member.called.empty() || (member.keeps_more && member.keeps_more())) limit = present_;
   }
   Promise(member, std::max(limit, JustAfter(present_)));
@@ -321,7 +325,8 @@ void Calendar::Run(Member& member, Instant limit) {
 }
 
 void Calendar::RunByDoorbell(Member& member) {
-  // While guests boot, they send many messages about their devices; later hardly any.
+  // The calendar waits for messages while guests boot, because they send many messages about their
+  // devices; afterwards guests send few.
   const bool listens = member.shares_queues && !booting();
   schedule_->LetRun(member.guest.slot(), listens);
   const bool embedded = member.guest.embedded();
@@ -404,8 +409,9 @@ void Calendar::Handle(Member& member, const TimeTravelMessage& message) {
 
 void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
   if (member.has_doorbell) {
-    // A guest that saw, as it began to wait, that messages are read sends one, although the
-    // calendar may have read its doorbell at that moment: this wait may have been handled.
+    // A guest sends a message if it saw, when it began to wait, that the calendar waits for
+    // messages. The calendar may have read the guest's doorbell at that moment, so the wait may
+    // already have been handled.
     const auto waits = static_cast<uint32_t>(message.time);
     if (static_cast<int32_t>(waits - member.waits) <= 0) return;
     member.waits = waits;
@@ -417,16 +423,15 @@ void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
 void Calendar::EndRun(Member& member) {
   if (running_ != &member) throw Error("reported that it waits, although it was not running");
   present_ = Present();
-  // This is done while the guest still counts as running, because its frames are sent at its
-  // instant.
+  // Reads the guest's queues while the guest still counts as running, because its frames are sent
+  // at the guest's instant.
   if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
   member.runs_again = member.serves_sockets && member.after_run &&
                       member.after_run(schedule_->SocketsOf(member.guest.slot()));
   member.state = Member::State::kWaiting;
   running_ = nullptr;
   if (member.shared) {
-    // From here on no guest runs: a guest that is interrupted by a device must not advance the
-    // schedule's time.
+    // No guest runs now: a guest that a device interrupts must not advance the schedule's time.
     schedule_->SetRunning(0);
     ReadRequest(member);
   }
@@ -460,8 +465,8 @@ void Calendar::InterruptWithRun(Member& member, uint16_t queue) {
   Arm();
 }
 
-// Puts the queues to interrupt into the schedule, which holds a limited number. The guest is run
-// once more, at the same instant, for each further group of queues.
+// Puts the queues to interrupt into the schedule, which has space for a limited number of queues.
+// The guest runs once more at the same instant for each further group of queues.
 void Calendar::HandOverCalls(Member& member) {
   auto& called = member.called;
   const size_t count = std::min(called.size(), SharedSchedule::kMaxQueues);

@@ -1,11 +1,12 @@
-// The calendar of real kernels: holds the clock of every guest, and lets one run at a time.
+// The calendar of real kernels: holds the clock of every guest, and lets one guest run at a time.
 //
-// A guest runs from the instant that it requested until something else is due (an event of the
-// simulator, another guest), and may advance its own clock up to that instant. So no guest is ever
-// ahead of an event that could affect it, and the simulator is never ahead of a guest.
+// A guest runs from the instant that it requested until the next event of the simulator or of
+// another guest is due, and may advance its clock up to that instant. So no guest is ever ahead of
+// an event that could affect it, and the simulator is never ahead of a guest.
 //
-// A frame that a guest sends takes this path: Calendar (when the guest has begun to wait), Guest,
-// Nic, and through Nic's DeviceHost an event of the timeline, which passes it to the simulation.
+// A frame that a guest sends passes through these objects: Calendar (when the guest has begun to
+// wait), Guest, Nic, and then, through Nic's DeviceHost, an event of the timeline, which passes the
+// frame to the simulation.
 #pragma once
 
 #include <cstdint>
@@ -28,83 +29,87 @@
 namespace viaduct::guest {
 
 struct CalendarOptions {
-  // The guests' uptime when the simulation starts. iputils' ping treats a clock below 1 s as unset.
+  // The guests' uptime at the start of the simulation. The ping of iputils treats a clock below 1 s
+  // as unset.
   Duration uptime = Duration::Seconds(2);
-  // The maximum wall time without progress: a guest that neither advances its clock nor sends
-  // anything for this long is in an endless loop or stuck.
+  // The maximum wall time without progress. A guest that neither advances its clock nor sends a
+  // message for this time is in an endless loop or stuck.
   Duration timeout = Duration::Seconds(30);
-  // The maximum virtual time that a guest runs without returning control to the calendar.
+  // The maximum virtual time for which a guest runs without returning control to the calendar.
   Duration horizon = Duration::Seconds(1);
-  // The time of day at the start of the simulation, since 1970.
+  // The time of day at the start of the simulation, as the time since 1970.
   Duration epoch = Duration::Seconds(1'700'000'000);
 };
 
 struct CalendarCounters {
-  uint64_t runs = 0;        // runs of guests
-  uint64_t messages = 0;    // time-travel messages from guests
-  uint64_t interrupts = 0;  // interrupts of devices to guests, by message
-  uint64_t calls = 0;       // interrupts of devices to guests, through the shared schedule
+  uint64_t runs = 0;        // the number of runs of guests
+  uint64_t messages = 0;    // the number of time-travel messages from guests
+  uint64_t interrupts = 0;  // interrupts of devices to guests by message
+  uint64_t calls = 0;       // interrupts of devices to guests through the shared schedule
 };
 
-// Any fault of a guest, including its end, throws Error with the guest's name, the virtual time and
-// the last lines of its console; all guests are killed first, and the calendar does nothing from
-// then on. Errors that prevent a guest from starting (UsageError, EnvironmentError) keep their exit
-// status, and their message has neither time nor console. The timeline must outlive the calendar,
-// or drop its events first.
+// The calendar of the guests of one simulation. Any fault of a guest, including its end, throws
+// Error with the guest's name, the virtual time and the last lines of the guest's console; all
+// guests are killed first, and the calendar does nothing afterwards. Errors that prevent a guest
+// from starting (UsageError, EnvironmentError) keep their exit status, and their message has
+// neither time nor console. The timeline must outlive the calendar, or drop its events first.
 class Calendar {
  public:
-  // The guests' part of the simulation starts at the timeline's present instant.
+  // Creates a calendar without guests; the guests' part of the simulation starts at the timeline's
+  // present instant.
   explicit Calendar(Timeline& timeline, const CalendarOptions& options = {});
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
   ~Calendar();
 
-  // Adds a guest; call it before Boot(). Guests boot in this order, in which guests due at the same
-  // instant also run.
+  // Adds a guest; must be called before Boot(). Guests boot in the order in which they were added;
+  // guests due at the same instant run in that order, too.
   Guest& AddGuest(std::string name, Guest::Launcher launcher);
-  // The number of guests that AddGuest() created.
+  // Returns the number of guests that AddGuest() has created.
   size_t guests() const { return members_.size(); }
-  // Starts all guests and lets them run until the timeline's present instant, still that of the
-  // constructor, `uptime` after their own start. Events that are scheduled here before or meanwhile
-  // and are due before that instant happen during the boot, at their instants.
+  // Starts all guests and lets them run until their uptime is CalendarOptions::uptime. The
+  // timeline's present instant must still be the constructor's, and it is the instant of the end of
+  // the boot. Events that Schedule() adds before or during the boot and that are due before that
+  // instant happen during the boot, at their instants.
   void Boot();
 
   // Changes CalendarOptions::timeout.
   void SetTimeout(Duration timeout) { options_.timeout = timeout; }
 
   // Runs a guest at the present instant until it waits, without advancing its clock. Returns false
-  // and does nothing before it has booted. Call it only in events of the timeline.
+  // and does nothing if the guest has not booted. Must be called only in events of the timeline.
   bool Settle(const Guest& guest);
 
-  // Sets the callbacks for sockets that the guest's kernel serves: `after_run` is called whenever
-  // the guest has begun to wait, at its instant, with the memory of its rings
-  // (SharedSchedule::SocketsOf), and returns whether the guest must run again at this instant.
-  // Never called for a kernel without served sockets. `keeps_more` returns, before a run, whether
-  // `after_run` will return true: the guest then does not leave the instant.
+  // Sets the callbacks for the sockets that a guest's kernel serves. `after_run` is called whenever
+  // the guest has begun to wait, at the guest's instant, with the memory of its rings
+  // (SharedSchedule::SocketsOf), and returns whether the guest must run again at this instant. It
+  // is never called for a kernel that serves no sockets. `keeps_more` returns, before a run,
+  // whether `after_run` will return true: then the guest does not leave the instant.
   using AfterRun = std::function<bool(std::byte* rings)>;
   using KeepsMore = std::function<bool()>;
   void SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keeps_more);
-  // Returns whether its kernel serves sockets of all protocols; known once it has booted.
+  // Returns whether the guest's kernel serves sockets of all protocols; known after the guest has
+  // booted.
   bool ServesMessages(const Guest& guest) const;
-  // Calls `cause`, which is a cause for the guest to run at the present instant. Call it only in
-  // events of the timeline.
+  // Calls `cause`, which gives the guest a reason to run, and lets the guest run at the present
+  // instant. Must be called only in events of the timeline.
   void RunNow(const Guest& guest, const std::function<void()>& cause);
 
   const CalendarCounters& counters() const { return counters_; }
-  // Returns the present instant: that of the running guest; if none runs, the timeline's (while
-  // guests boot, that of the boot).
+  // Returns the present instant: the running guest's instant or, if no guest runs, the timeline's
+  // (while guests boot, the boot's).
   Instant Present() const;
-  // Runs `action` as an event at `at`: of the boot if it is due before the boot's end, else of the
-  // timeline.
+  // Runs `action` as an event at `at`: as an event of the boot if `at` is before the end of the
+  // boot, otherwise as an event of the timeline.
   void Schedule(Instant at, std::function<void()> action);
-  // Whether Boot() has not been called or has not returned: no device of the simulation carries
-  // frames yet.
+  // Returns whether the boot has not ended (Boot() has not been called or has not returned): no
+  // device of the simulation carries frames yet.
   bool booting() const { return timeline_ != &main_timeline_; }
-  // Returns the guests' clock at `at`, as time since they were started.
+  // Returns the guests' clock at `at`: the time since the guests were started.
   Duration UptimeAt(Instant at) const { return at - origin_; }
 
  private:
-  // A guest and the calendar's knowledge of its clock.
+  // A guest and the state of its clock in the calendar.
   struct Member;
 
   Member& MemberOf(const Guest& guest) const;
@@ -121,7 +126,7 @@ class Calendar {
   void BootGuest(Member& member);
   void Wake();
   Instant Limit(const Member& member) const;
-  // Runs a guest until it waits, at the latest at `limit`.
+  // Runs a guest until it waits; the guest may advance its clock to at most `limit`.
   void Run(Member& member, Instant limit);
   void RunByDoorbell(Member& member);
   void EndRun(Member& member);
@@ -133,7 +138,7 @@ class Calendar {
   void ReadRequest(Member& member);
   void NoteProgress(Instant now);
 
-  // Runs `action`; an exception from it becomes the calendar's Error.
+  // Runs `action`; an Error that it throws becomes the calendar's Error.
   template <typename Action>
   void Guarded(const Member& member, Action action);
   [[noreturn]] void Fail(const Member& member, const Error& error);
@@ -143,16 +148,16 @@ class Calendar {
 
   Timeline& main_timeline_;
   CalendarOptions options_;
-  Instant start_;   // the simulation's start, for guests
-  Instant origin_;  // the guests' 0
+  Instant start_;   // the simulation's start
+  Instant origin_;  // the instant at which the guests' clock is 0
   EventQueue boot_queue_;
   Timeline* timeline_;                // the guests' timeline: main_timeline_ or boot_queue_
-  std::optional<BootFolder> folder_;  // while guests boot
+  std::optional<BootFolder> folder_;  // present while guests boot
   std::optional<SharedSchedule> schedule_;
-  std::vector<std::unique_ptr<Member>> members_;  // the guest of slot i is the (i-1)th
+  std::vector<std::unique_ptr<Member>> members_;  // the guest of slot i has the index i - 1
   Member* running_ = nullptr;
   Instant present_;  // the running guest's present instant, from its last message
-  Instant limit_;    // the running guest stays before this instant
+  Instant limit_;    // the limit of the running guest's clock, which stays below it
   Instant armed_ = Instant::Never();
   bool in_wake_ = false;
   Instant last_run_;

@@ -19,14 +19,15 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Guests with and without the schedule and its queues in memory must behave alike.
+// A fixture for each kind of schedule: guests with and without the schedule and its queues in
+// memory must behave in the same way.
 class CalendarTest : public testing::TestWithParam<FakeSchedule> {
  protected:
   CalendarTest() {
     options_.uptime = Duration::Milliseconds(10);
     options_.timeout = Duration::Seconds(30);
   }
-  // Adds a guest that runs the script, with this number of devices.
+  // Adds a guest that runs the script and has `nics` network devices.
   Guest& Make(FakeGuest::Script script, size_t nics = 0) {
     fakes_.push_back(std::make_unique<FakeGuest>(GetParam(), std::move(script)));
     if (!calendar_) calendar_ = std::make_unique<Calendar>(queue_, options_);
@@ -39,7 +40,7 @@ class CalendarTest : public testing::TestWithParam<FakeSchedule> {
   EventQueue queue_;
   CalendarOptions options_;
   std::vector<std::unique_ptr<FakeGuest>> fakes_;
-  std::unique_ptr<Calendar> calendar_;  // destroyed first: guests see that
+  std::unique_ptr<Calendar> calendar_;  // destroyed first, which ends the guests' scripts
 };
 
 INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest,
@@ -150,7 +151,7 @@ TEST_P(CalendarTest, PingBetweenTwoGuestsIsExact) {
   };
   Nic& a = *Make(ask, 1).nics()[0];
   Nic& b = *Make(echo, 1).nics()[0];
-  // 100 Mbit/s, 10 ms.
+  // Connects two devices by a link of 100 Mbit/s with a delay of 10 ms.
   const auto connect = [&](Nic& from, Nic& to) {
     from.SetTransmit([&](std::span<const std::byte> frame, Nic::Token token) {
       const Instant sent =
@@ -218,10 +219,11 @@ struct Hostile {
   const char* name;
   FakeGuest::Script script;
   const char* error;
-  // Longer than any machine is busy, except where the test expects the timeout.
+  // The timeout during the boot: longer than any machine is busy, except where the test expects the
+  // timeout.
   Duration boot_timeout = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
-  Duration timeout = Duration::Seconds(30);  // after the boot
+  Duration timeout = Duration::Seconds(30);  // the timeout after the boot
 };
 constexpr Duration kNone = Duration::Milliseconds(1);
 
@@ -284,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"Spins",
                 [](FakeGuest& g) {
                   Ready(g);
-                  g.SleepUntil(2'000'500'000);  // before the frame arrives
+                  g.SleepUntil(2'000'500'000);  // an instant before the frame's arrival
                   g.Call(TimeTravelOp::kGetTod, 0);
                   g.Call(TimeTravelOp::kGet, 0);
                   for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
@@ -427,17 +429,17 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"NeverRings",
                 [](FakeGuest& g) {
                   Ready(g);
-                  g.SleepUntil(2'000'500'000);  // before the frame arrives
+                  g.SleepUntil(2'000'500'000);  // an instant before the frame's arrival
                   for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
                 },
                 "polls without sleeping", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
     [](const auto& info) { return info.param.name; });
 
-// Checks that a guest's changes of the schedule and its memory affect only that guest.
+// Checks that a guest's changes of the shared schedule and of its memory affect only that guest.
 TEST(HostileSchedule, MovesNothingInTheSimulator) {
   for (const FakeSchedule kind : {FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells}) {
     EventQueue queue;
-    std::atomic<int> runs = 0;  // the guest is a thread
+    std::atomic<int> runs = 0;  // atomic, because the guest is a thread
     FakeGuest fake(kind, [&](FakeGuest& g) {
       Ready(g);
       g.Word<uint16_t>(FakeGuest::kMaxClients) = 65535;

@@ -1,4 +1,4 @@
-// A minimal timeline, in which guests boot, and which drives them when there is no simulator.
+// A minimal timeline, in which guests boot and which runs guests when there is no simulator.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ class EventQueue final : public Timeline {
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
   Instant Now() const override { return now_; }
-  // Within RunUntil() the result is never later than its end, because later events may still be
-  // scheduled.
+  // Returns the instant of the next event. During RunUntil() it is never later than the end of
+  // RunUntil(), because later events may still be scheduled.
   Instant NextEvent() const override;
   void Schedule(Instant at, std::function<void()> action) override;
   void WakeAt(Instant at) override;
   void SetWake(std::function<void()> wake) override { wake_ = std::move(wake); }
 
-  // Runs all events before `end`; afterwards Now() is `end`. No event is lost: events at `end` and
-  // later stay, and MoveTo() passes them on.
+  // Runs all events before `end`; afterwards Now() returns `end`. No event is lost: events at `end`
+  // and later stay in the queue, and MoveTo() moves them.
   void RunUntil(Instant end);
-  // Schedules the remaining events in another timeline, in order, and disarms the wake-up here.
+  // Moves the remaining events to another timeline, in order, and disarms this queue's wake-up.
   void MoveTo(Timeline& other);
 
  private:
-  using Key = std::pair<Instant, uint64_t>;  // due, order
+  using Key = std::pair<Instant, uint64_t>;  // the due instant, and the order of scheduling
 
   Instant now_;
   Instant end_ = Instant::Never();

@@ -17,13 +17,14 @@ namespace viaduct::guest {
 namespace {
 
 constexpr const char* kCalendarSocket = "c";
-// The socket of all devices, to which a guest connects in their order (virtio_uml_probe() in
-// arch/um/drivers/virtio_uml.c, called for each in the order of the command line).
+// The name of the socket of all devices, to which a guest connects once for each device, in the
+// devices' order (virtio_uml_probe() in arch/um/drivers/virtio_uml.c is called for each device in
+// the order of the command line).
 constexpr const char* kDevicesSocket = "d";
-// The maximum time for the rest of a partially received message.
+// The maximum wall time until the remaining bytes of a partially received message arrive.
 constexpr Duration kRestTimeout = Duration::Seconds(1);
 
-// Waits until one of the descriptors is readable; returns false when `timeout` passed before.
+// Waits until one of the descriptors is readable; returns false if `timeout` passes before.
 bool PollReadable(std::span<pollfd> entries, Duration timeout) {
   const auto milliseconds = static_cast<int>(timeout.nanoseconds() / 1'000'000);
   int count = 0;
@@ -33,7 +34,7 @@ bool PollReadable(std::span<pollfd> entries, Duration timeout) {
   return SystemCall("poll a guest", count) > 0;
 }
 
-// The pause between runs of an embedded guest that waits for something else than this process.
+// The pause between runs of an embedded guest that waits for an event outside this process.
 constexpr Duration kPause = Duration::Milliseconds(1);
 
 }  // namespace
@@ -96,7 +97,7 @@ void Guest::AcceptNic() {
   Watch(nic.connection(), [this, &nic] {
     if (nic.Receive()) return;
     Unwatch(nic.connection());
-    nic.Disconnect();  // the end of the guest is detected on its calendar connection
+    nic.Disconnect();  // the calendar's connection detects the end of the guest
   });
 }
 
@@ -169,9 +170,9 @@ bool Guest::Serve(Duration timeout) {
     if (left < Duration() || process_.stuck()) return false;
     if (!process_.embedded()) {
       if (ServeReady(left)) return true;
-      continue;  // a signal, perhaps
+      continue;  // no event has arrived: possibly a signal
     }
-    // Most bytes that an embedded guest sends stay in memory.
+    // Serves the streams first, because most bytes that an embedded guest sends stay in memory.
     const bool again = pause > Duration();
     if (ServeStreams() || (again && ServeReady(pause))) return true;
     process_.LetRun(again, timeout);
@@ -192,7 +193,7 @@ bool Guest::ServeStreams() {
 bool Guest::ServeReady(Duration timeout) {
   const Poller::Ready ready = poller_.Wait(timeout);
   for (const epoll_event& event : ready) {
-    // A previous handler may have closed the descriptor.
+    // Skips a descriptor that a previous handler has removed from the watched descriptors.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
     if (found == watched_.end()) continue;
     const auto handler = found->second;

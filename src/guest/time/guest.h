@@ -1,5 +1,5 @@
-// The representation of a guest kernel in this process: its process, its network devices, the
-// connections to both.
+// The representation of a guest kernel in this process: the guest's process, its network devices,
+// and the connections to both.
 #pragma once
 
 #include <poll.h>
@@ -26,23 +26,25 @@
 
 namespace viaduct::guest {
 
-// A guest. Any fault of it throws Error without the guest's name, which the calendar adds.
+// A guest kernel. Any fault of the guest throws Error without the guest's name, which the calendar
+// adds.
 class Guest {
  public:
-  // Starts the process that will connect to the endpoints; returns an empty process if it is not a
-  // child of this one.
+  // A function that starts the process of a guest, which then connects to the endpoints. It returns
+  // an empty GuestProcess if the process is not a child of this one.
   using Launcher = std::function<GuestProcess(const GuestEndpoints& endpoints)>;
-  // Receives the guest's messages about time.
+  // A function that receives the guest's time-travel messages.
   using Receiver = std::function<void(const TimeTravelMessage& message)>;
 
-  // `slot`: 1, 2, 3... in the shared schedule. `name`: for error messages. `host`: the host of its
-  // devices; must outlive the guest.
+  // `slot`: the guest's slot (1, 2, 3...) in the shared schedule. `name`: the guest's name in error
+  // messages. `host`: the host of the guest's devices; must outlive the guest.
   Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& host, Receiver receiver);
   Guest(const Guest&) = delete;
   Guest& operator=(const Guest&) = delete;
 
-  // Adds a network interface; call it before the start. The guest finds the interfaces in this
-  // order. If not `carrier`, its link is never taken down (NetBackend).
+  // Adds a network interface; must be called before the guest's start. The guest finds the
+  // interfaces in the order in which they were added. If `carrier` is false, the interface's link
+  // is never taken down (NetBackend).
   Nic& AddNic(const wire::MacAddress& mac, bool carrier = true);
 
   const std::string& name() const { return name_; }
@@ -52,49 +54,54 @@ class Guest {
   const Console& console() const { return console_; }
 
   // --- Functions for the calendar.
+  //
   // Creates the sockets in `folder` and starts the guest, whose memory is a file in `memory`.
   void Launch(const std::filesystem::path& folder, const std::filesystem::path& memory);
   void Kill() { process_.Kill(); }
   void Signal(int number) { process_.Signal(number); }
-  // Whether the guest runs only while this process lets it: in LetRun(), and while it is served.
+  // Returns whether the guest is embedded: such a guest runs only in LetRun() and in the functions
+  // that wait for its messages.
   bool embedded() const { return process_.embedded(); }
-  // Lets an embedded guest run until it waits; call it only if nothing was sent to it since it last
-  // ran, other than in memory.
+  // Lets an embedded guest run until it waits. Must be called only if nothing was sent to the guest
+  // since it last ran, except in memory.
   void LetRun(Duration timeout) { process_.LetRun(false, timeout); }
-  // Releases the folder that the guest was launched in, which is removed once guests have booted.
+  // Closes the folder in which the guest was launched; the folder is removed once all guests have
+  // booted.
   void LeaveFolder() { process_.LeaveFolder(); }
-  // Waits for messages of the guest to the calendar, to its devices and for console output, and
-  // handles them; returns false when `timeout` (wall time) has passed without any.
+  // Waits for a message of the guest to the calendar or to a device, or for console output, and
+  // handles it; returns false if `timeout` (wall time) passes before.
   bool Serve(Duration timeout);
-  // Waits for one message about time, and handles it; returns false as Serve() does.
+  // Waits for one time-travel message and handles it; returns false if `timeout` (wall time) passes
+  // before.
   bool ServeTimeTravel(Duration timeout);
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
             std::span<const int> descriptors = {}) const;
   // Sends a request on a device's channel for interrupts and waits for the guest's answer; handles
-  // its messages about time meanwhile.
+  // the guest's time-travel messages during the wait.
   void Interrupt(int channel, std::span<const std::byte> request, Duration timeout);
-  // Makes the devices read the frames that the guest sent: in these queues
-  // (SharedSchedule::QueueName), or in all if nullopt.
+  // Makes the devices read the frames that the guest has sent: the devices of the queues in
+  // `queues` (SharedSchedule::QueueName), or all devices if `queues` is nullopt.
   void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
  private:
-  // Waits until one of the entries is readable; an embedded guest runs meanwhile. Returns false
-  // when `timeout` has passed before.
+  // Waits until one of the entries is readable; an embedded guest runs during the wait. Returns
+  // false if `timeout` passes before.
   bool AwaitReadable(std::span<pollfd> entries, Duration timeout);
-  // Calls `readable` whenever the descriptor is readable, while the guest is served.
+  // Calls `readable` whenever the descriptor is readable while Serve() waits.
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);
   void ListenForCalendar(const std::filesystem::path& folder, const std::string& name);
   void ListenForNics(const std::filesystem::path& folder, const std::string& name);
   void AcceptNic();
-  // Handles the messages of an embedded guest to its devices; returns whether there were any.
+  // Handles the messages of an embedded guest to its devices; returns false if there are none.
   bool ServeStreams();
-  // Handles the watched descriptors that are readable, after waiting at most `timeout` for one;
-  // returns whether there were any.
+  // Handles the watched descriptors that are readable, after waiting for at most `timeout`; returns
+  // false if none is readable.
   bool ServeReady(Duration timeout);
   void ReadOutput();
   void ReceiveTimeTravel();
-  // Throws Error that states how the process ended, and why if that is known.
+  // Throws Error with a text that describes how the guest's process ended and, if known, the
+  // reason.
   [[noreturn]] void ThrowFate(const std::string& when = "");
 
   uint16_t slot_;
@@ -103,7 +110,7 @@ class Guest {
   DeviceHost& host_;
   Receiver receiver_;
   std::vector<std::unique_ptr<Nic>> nics_;
-  size_t connected_ = 0;  // the number of nics_, from the first on, that are connected
+  size_t connected_ = 0;  // the number of connected devices, which are the first ones of nics_
   GuestProcess process_;
   Console console_;
   Poller poller_;

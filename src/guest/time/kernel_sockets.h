@@ -1,4 +1,4 @@
-// The sockets that a guest's kernel serves, through the rings of the shared schedule.
+// The sockets that a guest's kernel serves through the rings of the shared schedule.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@ namespace viaduct::guest {
 
 class KernelSockets final : public SocketService {
  public:
-  // Must be called before the guest boots; calendar and guest must outlive this object.
+  // Registers the callbacks in the calendar. Must be called before the guest boots; the calendar
+  // and the guest must outlive this object.
   KernelSockets(Calendar& calendar, Guest& guest);
   ~KernelSockets() override;
   KernelSockets(const KernelSockets&) = delete;

@@ -41,7 +41,7 @@ class KernelSocketsTest : public testing::Test {
   std::unique_ptr<FakeGuest> fake_;
   std::unique_ptr<Calendar> calendar_;
   std::unique_ptr<KernelSockets> sockets_;
-  std::vector<std::pair<int64_t, uint32_t>> seen_;  // ms, and the event's value
+  std::vector<std::pair<int64_t, uint32_t>> seen_;  // the instant in ms, and the event's value
 };
 
 TEST_F(KernelSocketsTest, OperationsAndEventsAreOfTheirInstants) {
@@ -93,7 +93,8 @@ TEST_F(KernelSocketsTest, AGuestThatLacksRoomRunsAgainAtTheSameInstant) {
   EXPECT_THAT(seen_, ElementsAre(std::pair(3, 0), std::pair(3, 1), std::pair(3, 2)));
 }
 
-// A guest that leaves the instant would have its clock set back for the rest, which makes a kernel
+// Checks that a guest does not leave an instant before it has received all operations of the
+// instant. Otherwise its clock would be set back for the remaining operations, which makes a kernel
 // panic.
 TEST_F(KernelSocketsTest, AGuestStaysAtTheInstantUntilItHasAllOperations) {
   constexpr size_t kOperations = 9;

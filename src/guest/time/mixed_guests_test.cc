@@ -1,5 +1,5 @@
-// Tests of guests of kernels with different schedules in one calendar, and of the features of the
-// schedule in memory: queues and doorbells.
+// Tests of guests whose kernels use different kinds of schedules in one calendar, and of the
+// features of the schedule in memory: queues and doorbells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +21,11 @@ using testing::HasSubstr;
 
 using Kinds = std::vector<FakeSchedule>;
 
-// Guests of different kernels in one calendar, the kinds in each order.
+// A fixture with guests of different kernels in one calendar. The parameter has the guests' kinds
+// of schedules; the tests run with several orders of the kinds.
 class MixedGuestsTest : public testing::TestWithParam<Kinds> {
  protected:
-  // The frames that guests sent: the slot, and the instant.
+  // The sent frames in order: the sending guest's slot, and the instant in nanoseconds.
   using Log = std::vector<std::pair<int, int64_t>>;
 
   MixedGuestsTest() { Restart(); }
@@ -37,8 +38,8 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
     options.uptime = Duration::Milliseconds(10);
     calendar_ = std::make_unique<Calendar>(*queue_, options);
   }
-  // Creates the next guest, of the next kind, with one device. Its frames are recorded, and `sent`
-  // is called for each.
+  // Creates the next guest, with the next kind of schedule and one device. The guest's frames are
+  // recorded in log_, and `sent` is called for each frame.
   Nic& Make(FakeGuest::Script script, std::function<void()> sent = {}) {
     const size_t slot = fakes_.size() + 1;
     fakes_.push_back(std::make_unique<FakeGuest>(GetParam().at(slot - 1), std::move(script)));
@@ -51,7 +52,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
     });
     return nic;
   }
-  // Sends back the frames that the guest receives.
+  // Runs a guest that sends each received frame back.
   static void Echo(FakeGuest& guest) {
     Ready(guest);
     for (;;) {
@@ -59,7 +60,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
       for (const auto& frame : guest.device(0).TakeFrames()) guest.device(0).Send(frame);
     }
   }
-  // Delivers a frame in a millisecond.
+  // Delivers a frame to a device after a millisecond.
   void DeliverLater(Nic& nic) {
     queue_->Schedule(queue_->Now() + Duration::Milliseconds(1),
                      [&nic] { EXPECT_TRUE(nic.Deliver(Frame(60, 1))); });
@@ -68,7 +69,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
   std::unique_ptr<EventQueue> queue_;
   Log log_;
   std::vector<std::unique_ptr<FakeGuest>> fakes_;
-  std::unique_ptr<Calendar> calendar_;  // destroyed first: guests see that
+  std::unique_ptr<Calendar> calendar_;  // destroyed first, which ends the guests' scripts
 };
 
 std::string NameOfKinds(const testing::TestParamInfo<Kinds>& info) {
@@ -113,8 +114,8 @@ TEST_P(MixedGuestsTest, RunInTheirOrderAtOneInstant) {
                        {3, 5'000'005}}));
 }
 
-// Lets the first guest run for long after it has sent: the frame's path through the two others must
-// stop it at each arrival.
+// Lets the first guest run for a long time after it has sent a frame. The frame's path through the
+// two other guests must limit the first guest's clock at each arrival.
 TEST_P(MixedGuestsTest, PromiseShrinksForWhatAnotherWillDo) {
   Nic* second = nullptr;
   Nic* third = nullptr;
@@ -160,7 +161,7 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
       Ready(guest);
       guest.SleepUntil(12 * kMs);
       fail(guest);
-      for (;;) guest.Call(static_cast<TimeTravelOp>(0), 0);  // never waits again
+      for (;;) guest.Call(static_cast<TimeTravelOp>(0), 0);  // the guest never waits again
     };
     Nic& first = Make(Echo);
     Make(script);
@@ -181,7 +182,8 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
 class SharedQueues : public testing::TestWithParam<FakeSchedule> {};
 INSTANTIATE_TEST_SUITE_P(Schedules, SharedQueues, testing::Values(kQueues, kBells), NameOf);
 
-// Uses more queues at once than the schedule has space for, in both directions.
+// Checks that more queues can be used at one instant than the schedule has space for, in both
+// directions.
 TEST_P(SharedQueues, ManyAtOneInstant) {
   constexpr size_t kDevices = 60;
   size_t received = 0;
@@ -225,17 +227,18 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
   EXPECT_EQ(received, 2 * kDevices);
   EXPECT_EQ(sent.size(), 2 * kDevices);
   EXPECT_EQ(std::count(sent.begin(), sent.end(), 2'000'000), kDevices);
-  // The first interrupt of a device is a message; that of the next frame is in memory.
+  // The first interrupt of a device is a message; the interrupt of the next frame is in memory.
   for (size_t i = 0; i < kDevices; ++i) {
     EXPECT_THAT(calls, testing::Contains(16 * i + NetBackend::kRxQueue));
   }
 }
 
-// A guest whose timers advance its clock before it has all interrupts of an instant would see it
-// set back for the rest, which makes a kernel panic.
+// Checks that a guest does not leave an instant before it has received all interrupts of the
+// instant. Otherwise its timers would advance its clock, which would be set back for the remaining
+// interrupts, which makes a kernel panic.
 TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   constexpr size_t kDevices = 60;
-  std::vector<uint64_t> called;  // when, ns
+  std::vector<uint64_t> called;  // the instants of the interrupts, in ns
   EventQueue queue;
   FakeGuest fake(GetParam(), [&](FakeGuest& g) {
     g.Start();
@@ -265,8 +268,8 @@ TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   EXPECT_EQ(called, std::vector<uint64_t>(kDevices, at));
 }
 
-// Returns the times (ns) at which a guest with a doorbell sends, if it receives a frame in each of
-// `frames` milliseconds.
+// Runs a guest with a doorbell, which receives a frame in each of the first `frames` milliseconds.
+// Returns the instants (ns) at which the guest sends frames.
 std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
   EventQueue queue;
   FakeGuest fake(kBells, std::move(script));
@@ -285,8 +288,8 @@ std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
   return sent;
 }
 
-// The calendar may begin to wait for messages just when a guest rings its doorbell: then both are
-// sent.
+// Checks that a wait that is both counted in memory and sent as a message ends only one run: the
+// calendar may begin to wait for messages when a guest is ringing its doorbell.
 TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   const auto sent = SentWithDoorbell(20, [](FakeGuest& g) {
     Ready(g);
@@ -303,7 +306,8 @@ TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   }
 }
 
-// A run that is longer than the calendar watches only the memory.
+// Checks that a guest may send messages in a run that takes longer than the calendar watches only
+// the doorbell.
 TEST(Doorbells, BusyGuestMaySendMessages) {
   const auto sent = SentWithDoorbell(0, [](FakeGuest& g) {
     Ready(g);

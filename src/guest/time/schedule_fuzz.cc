@@ -1,7 +1,9 @@
-// Fuzzes the schedule that guests share with their calendar: whatever they write into it, and at
-// any time, the calendar reads no memory but the schedule's, and no more than a guest may name.
+// Fuzzes the schedule that guests share with their calendar. Whatever bytes the guests write into
+// the schedule, and at any time, the calendar must read no memory except the schedule's memory, and
+// no more queues than a guest may name.
 //
-// The input is a row of steps: bytes that are written at a place, then an action of the calendar.
+// The input is a sequence of steps. Each step writes bytes at an offset and then runs an action of
+// the calendar.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,10 +28,10 @@ constexpr size_t kMapped = 8192;
 struct Step {
   uint16_t offset;
   uint8_t slot;
-  uint8_t length;  // bytes to write
+  uint8_t length;  // the number of bytes to write
 };
 
-// Does what the calendar does between two of its looks at a guest.
+// Makes the accesses to the schedule that the calendar makes for one run of a guest.
 void Exercise(SharedSchedule& schedule, uint16_t slot) {
   const SharedSchedule::Use use = schedule.UseOf(slot);
   if (!use.time && (use.queues || use.doorbells)) __builtin_trap();

@@ -17,20 +17,20 @@
 namespace viaduct::guest {
 namespace {
 
-constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
-constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
-constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, patched
-constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, patched
-constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, patched
-constexpr uint32_t kCapabilityMessages = 16;   // UM_TIMETRAVEL_SCHEDSHM_CAP_MESSAGES, patched
-constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
+constexpr uint32_t kVersion = 2;               // the value of UM_TIMETRAVEL_SCHEDSHM_VERSION
+constexpr uint32_t kCapabilityTimeShare = 1;   // the value of UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
+constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, patch 0005
+constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, patch 0010
+constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, patch 0011
+constexpr uint32_t kCapabilityMessages = 16;   // UM_TIMETRAVEL_SCHEDSHM_CAP_MESSAGES, patch 0011
+constexpr uint32_t kFlagRequest = 1;           // the value of UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
-// enum um_timetravel_schedshm_ears: the way in which the calendar waits for the end of a run.
+// The ways in which the calendar waits for the end of a run: enum um_timetravel_schedshm_ears.
 constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
 
-// The maximum size of all rings: pages take memory only when they are touched, but every guest maps
-// all of the schedule.
+// The maximum size in bytes of all rings together. Pages use memory only after they are accessed,
+// but every guest maps the complete schedule.
 constexpr size_t kMaxRings = size_t{1} << 30;
 constexpr size_t kPage = 4096;
 
@@ -44,11 +44,11 @@ void Store(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
 }
 
-// Returns memory that a guest can write to, but not make longer or shorter.
+// Returns memory to which a guest can write and whose length a guest cannot change.
 UniqueFd SealedMemory(size_t length) {
   UniqueFd memory(SystemCall("memfd_create",
                              memfd_create("viaduct-schedule", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
-  // The kernel maps whole pages.
+  // The length is a multiple of the page size, because the kernel maps complete pages.
   SystemCall("size the guests' schedule",
              ftruncate(memory.get(), static_cast<off_t>((length + 4095) & ~size_t{4095})));
   SystemCall("seal the guests' schedule",
@@ -63,13 +63,14 @@ struct SharedSchedule::Client {
   uint32_t flags;
   uint64_t request_time;
   uint64_t name;
-  uint32_t kicks;  // including kicks that did not fit
+  uint32_t kicks;  // the number of kicks, including those without space in `kicked`
   uint32_t calls;
   std::array<uint16_t, kMaxQueues> kicked;
   std::array<uint16_t, kMaxQueues> called;
 };
 
-// The front of the schedule. The clients follow it, and the doorbells follow the clients.
+// The front of the schedule: struct um_timetravel_schedshm. The clients follow the front, and the
+// doorbells follow the clients.
 struct SharedSchedule::Layout {
   uint32_t version;
   uint32_t length;
@@ -80,7 +81,7 @@ struct SharedSchedule::Layout {
   std::array<std::byte, 4068> reserved;
 };
 
-// struct um_timetravel_schedshm_doorbell; one for each client.
+// A doorbell, struct um_timetravel_schedshm_doorbell; each client has one.
 struct SharedSchedule::Doorbell {
   uint32_t run;
   uint32_t controller;
@@ -109,7 +110,7 @@ size_t SharedSchedule::Length() const {
   return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
 }
 
-// Returns the offset of the first page behind the doorbells.
+// Returns the offset of the first page after the doorbells.
 size_t SharedSchedule::SocketsAt() const {
   const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
   return (doorbells_end + kPage - 1) / kPage * kPage;
@@ -182,7 +183,7 @@ void SharedSchedule::Wake(uint16_t slot) {
 
 std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration timeout) {
   Doorbell& bell = BellOf(slot);
-  // If both processes share one processor, the guest has often run by now.
+  // If the guest's process shares a processor with this process, the guest has often run by now.
   uint32_t now = Load(bell.waits);
   if (now != waits) return now;
   const timespec limit{timeout.nanoseconds() / 1'000'000'000,
@@ -191,8 +192,9 @@ std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
   now = Load(bell.waits);
   if (now != waits) return now;
   Store(bell.controller, kMessages);
-  // The guest counts its wait and then reads what is stored here; this side does the opposite. So
-  // either the guest sees that a message is wanted, or its wait is seen here.
+  // The guest counts its wait and then reads `controller`; this process stores `controller` and
+  // then reads the count. So either the guest sees that it must send a message, or this process
+  // sees the wait.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   now = Load(bell.waits);
   if (now != waits) return now;

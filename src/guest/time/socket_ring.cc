@@ -12,11 +12,11 @@
 namespace viaduct::guest {
 namespace {
 
-// Flags of a record.
-constexpr uint16_t kZeros = 1;    // UM_TIMETRAVEL_SOCKET_ZEROS
-constexpr uint16_t kAbort = 2;    // UM_TIMETRAVEL_SOCKET_ABORT
-constexpr uint16_t kMessage = 4;  // UM_TIMETRAVEL_SOCKET_MESSAGE
-constexpr uint16_t kPart = 8;     // UM_TIMETRAVEL_SOCKET_PART
+// The flags of a record.
+constexpr uint16_t kZeros = 1;    // the value of UM_TIMETRAVEL_SOCKET_ZEROS
+constexpr uint16_t kAbort = 2;    // the value of UM_TIMETRAVEL_SOCKET_ABORT
+constexpr uint16_t kMessage = 4;  // the value of UM_TIMETRAVEL_SOCKET_MESSAGE
+constexpr uint16_t kPart = 8;     // the value of UM_TIMETRAVEL_SOCKET_PART
 
 constexpr size_t kAlignment = 16;
 
@@ -45,7 +45,7 @@ struct SocketRing::Control {
   uint32_t starved;
 };
 
-// struct um_timetravel_socket_record; the payload follows.
+// The header of a record, struct um_timetravel_socket_record; the record's payload follows.
 struct SocketRing::Header {
   uint16_t code;
   uint16_t flags;
@@ -54,7 +54,7 @@ struct SocketRing::Header {
   uint32_t value;
 };
 
-// struct um_timetravel_socket_ancillary; the control messages follow.
+// The metadata of a message, struct um_timetravel_socket_ancillary; the control messages follow.
 struct SocketRing::Ancillary {
   uint32_t name_length;
   uint32_t control_length;
@@ -112,8 +112,8 @@ bool SocketRing::Refill() {
     waiting_.pop_front();
     refilled = true;
   }
-  // A guest that has not finished its operations has itself asked to be run: it may be waiting in
-  // the middle of them, since reading its clock takes it time.
+  // A guest that has operations left in its ring has itself requested to be run: it may be waiting
+  // while it carries them out, because reading its clock takes virtual time.
   return refilled || Load(control_->starved) != 0;
 }
 

@@ -1,6 +1,6 @@
 // The rings between this process and a guest's kernel that serves sockets (patch 0011, struct
-// um_timetravel_schedshm_sockets of include/uapi/linux/um_timetravel.h): operations to the kernel,
-// events from it.
+// um_timetravel_schedshm_sockets of include/uapi/linux/um_timetravel.h): one ring for operations to
+// the kernel, and one ring for events from the kernel.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,36 @@
 
 namespace viaduct::guest {
 
-// This process's end. The guest can write to all of the memory at any time: everything is read once
-// and not trusted.
+// This process's end of the rings. The guest can write to all of the rings' memory at any time:
+// every value is read once and not trusted.
 class SocketRing {
  public:
-  static constexpr size_t kRing = size_t{256} * 1024;  // bytes of each ring
-  static constexpr size_t kControl = 4096;             // heads and tails
+  static constexpr size_t kRing = size_t{256} * 1024;  // the size of each ring in bytes
+  static constexpr size_t kControl = 4096;             // the size of heads and tails in bytes
   static constexpr size_t kSize = kControl + 2 * kRing;
-  // The maximum bytes that the kernel receives at once, and of a message's metadata: its sender's
-  // address and control messages.
+  // The maximum number of bytes that the kernel receives at once, and the maximum sizes in bytes of
+  // a message's metadata: the sender's address and the control messages.
   static constexpr size_t kMaxPiece = size_t{64} * 1024;
   static constexpr size_t kMaxName = 28;
   static constexpr size_t kMaxControl = 256;
 
-  // `memory`: kSize bytes, all zeros at first; must outlive the object.
+  // `memory`: kSize bytes, initially all zeros, which must outlive this object.
   explicit SocketRing(std::byte* memory);
 
-  // Puts an operation into the ring; its payload is the concatenation of `parts`. An operation that
-  // does not fit is kept and follows with Refill(). Throws UsageError if it is larger than the
-  // ring.
+  // Puts an operation into the ring; its payload is the concatenation of `parts`. An operation for
+  // which the ring has no space is kept, and Refill() puts it into the ring. Throws UsageError if
+  // the operation is larger than the ring.
   void Put(const SocketOperation& operation,
            std::initializer_list<std::span<const std::byte>> parts);
-  // Calls `each` for every event of a guest that waits. Throws Error if the ring is not valid.
+  // Removes the events of a waiting guest from the ring and calls `each` for every event. Throws
+  // Error if the content of the ring is not valid.
   void Take(const std::function<void(SocketEvent)>& each);
-  // Puts the kept operations that fit. Returns whether the guest must be run once more at this
-  // instant: it was given more, or has stopped because its events did not fit. Throws Error if the
-  // ring is not valid.
+  // Puts the kept operations for which the ring has space into the ring. Returns whether the guest
+  // must run once more at this instant: because it was given further operations, or because it has
+  // stopped when the ring had no space for its events. Throws Error if the content of the ring is
+  // not valid.
   bool Refill();
-  // Whether operations are kept that did not fit.
+  // Returns whether operations are kept for which the ring had no space.
   bool Keeps() const { return !waiting_.empty(); }
 
  private:
@@ -58,8 +60,8 @@ class SocketRing {
   Control* control_;
   std::byte* operations_;
   const std::byte* events_;
-  uint32_t head_ = 0;  // the head of the operations
-  uint32_t tail_ = 0;  // the tail of the events
+  uint32_t head_ = 0;  // the head of the ring of operations
+  uint32_t tail_ = 0;  // the tail of the ring of events
   std::deque<std::vector<std::byte>> waiting_;
 };
 

@@ -1,7 +1,9 @@
-// Fuzzes the rings of a guest's sockets: whatever the guest writes into them, and at any time, this
-// process reads and writes no memory but the rings', and no event has more than a piece of data.
+// Fuzzes the rings of a guest's sockets. Whatever bytes the guest writes into the rings, and at any
+// time, this process must read and write no memory except the rings' memory, and no event may have
+// more than kMaxPiece bytes of data.
 //
-// The input is a row of steps: bytes that are written at a place, then an action of this process.
+// The input is a sequence of steps. Each step writes bytes at a place and then runs an action of
+// this process.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,19 +21,19 @@ using namespace viaduct::guest;
 
 struct Step {
   uint16_t place;
-  uint8_t length;  // bytes to write
-  uint8_t put;     // bytes to send
+  uint8_t length;  // the number of bytes to write into the rings
+  uint8_t put;     // the number of kilobytes to send
 };
 
-// Returns the place that a step writes to: mostly the heads and tails, or the first records of the
-// events.
+// Returns the offset to which a step writes: mostly in the heads and tails, or in the first records
+// of the ring of events.
 size_t PlaceOf(const Step& step) {
   constexpr size_t kEvents = SocketRing::kControl + SocketRing::kRing;
   switch (step.place % 4) {
     case 0:
       return step.place / 4 % 80;
     case 1:
-      return SocketRing::kSize - 1 - step.place / 4;  // the ring's end
+      return SocketRing::kSize - 1 - step.place / 4;  // from the end of the ring of events
     default:
       return kEvents + step.place / 4;
   }
@@ -53,7 +55,8 @@ void Exercise(SocketRing& ring, const Step& step) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto rest = std::as_bytes(std::span(data, size));
-  std::vector<std::byte> memory(SocketRing::kSize);  // AddressSanitizer knows its bounds
+  // The memory of the rings, whose bounds AddressSanitizer checks.
+  std::vector<std::byte> memory(SocketRing::kSize);
   SocketRing ring(memory.data());
   Step step;
   try {
@@ -66,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       rest = rest.subspan(length);
       Exercise(ring, step);
     }
-  } catch (const Error&) {  // the result of a guest's invalid bytes
+  } catch (const Error&) {  // the guest's bytes are invalid
   }
   return 0;
 }

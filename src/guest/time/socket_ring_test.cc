@@ -57,7 +57,8 @@ TEST_F(SocketRingTest, WhatHasNoRoomFollowsInOrder) {
   constexpr size_t kCount = 100;
   const std::string payload(10'001, 'x');
   for (uint32_t i = 0; i < kCount; ++i) Put(Op::kSend, i, i, payload);
-  Put(Op::kCredit, kCount, 1);  // would fit, but operations before it do not
+  // There would be space for this operation, but not for the operations before it.
+  Put(Op::kCredit, kCount, 1);
   std::vector<std::string> seen;
   for (;;) {
     const auto taken = guest_.TakeOperations();
@@ -74,14 +75,16 @@ TEST_F(SocketRingTest, WhatHasNoRoomFollowsInOrder) {
 
 TEST_F(SocketRingTest, WhatIsLargerThanTheRingIsRefused) {
   EXPECT_THROW(Put(Op::kSend, 1, 0, std::string(SocketRing::kRing, 'x')), UsageError);
-  Put(Op::kSend, 1, 0, std::string(SocketRing::kRing - 16, 'x'));  // the largest
+  // The largest operation that fits in the ring.
+  Put(Op::kSend, 1, 0, std::string(SocketRing::kRing - 16, 'x'));
   EXPECT_EQ(guest_.TakeOperations().size(), 1u);
 }
 
 TEST_F(SocketRingTest, AGuestIsRunAgainOnlyForWhatItWasNotTold) {
   EXPECT_FALSE(ring_.Refill());
   Put(Op::kCredit, 1, 1);
-  EXPECT_FALSE(ring_.Refill());  // the guest has the credit and may wait in the middle of it
+  // The guest has the credit operation, and may wait while it carries it out.
+  EXPECT_FALSE(ring_.Refill());
   guest_.SetStarved(true);
   EXPECT_TRUE(ring_.Refill());
   guest_.SetStarved(false);
@@ -113,7 +116,7 @@ TEST_F(SocketRingTest, NonsenseIsAnError) {
   ExpectNonsense("events");
   guest_.SetEventsHead(8);
   ExpectNonsense("events");
-  guest_.SetEventsHead(16);  // a record of zeros
+  guest_.SetEventsHead(16);  // one record, which consists of zeros
   ExpectNonsense("kind of event");
 }
 
@@ -128,7 +131,8 @@ TEST_F(SocketRingTest, APieceThatIsTooLongIsAnError) {
   ExpectNonsense("length of data");
 }
 
-// Returns struct um_timetravel_socket_ancillary and the bytes that follow.
+// Returns the text of a struct um_timetravel_socket_ancillary with the given lengths, followed by
+// `rest`.
 std::string Ancillary(uint32_t name, uint32_t control, const std::string& rest) {
   std::string text(40, 'n');
   std::memcpy(text.data(), &name, sizeof name);
@@ -169,7 +173,7 @@ TEST_F(SocketRingTest, MoreControlMessagesThanThereAreAreAnError) {
 }
 
 TEST_F(SocketRingTest, LengthsThatContradictEachOtherAreErrors) {
-  guest_.PutEvent({0x100, 1, 3, 1, 3}, "abc");  // zeros that have bytes
+  guest_.PutEvent({0x100, 1, 3, 1, 3}, "abc");  // a record of zeros that has bytes
   ExpectNonsense("length of data");
 }
 

@@ -1,4 +1,4 @@
-// The messages of User Mode Linux's external time travel, which travel on a stream socket
+// The messages of User Mode Linux's external time travel, which are sent on a stream socket
 // (include/uapi/linux/um_timetravel.h of Linux 6.12).
 #pragma once
 
@@ -12,15 +12,15 @@ namespace viaduct::guest {
 
 enum class TimeTravelOp : uint32_t {
   kAck = 0,
-  kStart,      // guest: registers; the answer lets it boot
-  kRequest,    // guest: requests to run at `time`
-  kWait,       // guest: has nothing to do now
-  kGet,        // guest: asks for the time
-  kUpdate,     // guest: its time is `time`
-  kRun,        // calendar: run at `time`
-  kFreeUntil,  // calendar: may run until `time` without asking
-  kGetTod,     // guest: asks for the time of day
-  kBroadcast,  // guest: message to all other guests
+  kStart,      // from a guest: registers; the answer lets the guest boot
+  kRequest,    // from a guest: requests to run at `time`
+  kWait,       // from a guest: the guest waits
+  kGet,        // from a guest: asks for the time
+  kUpdate,     // from a guest: reports that its time is `time`
+  kRun,        // from the calendar: the guest runs at `time`
+  kFreeUntil,  // from the calendar: the guest may run until `time` without asking
+  kGetTod,     // from a guest: asks for the time of day
+  kBroadcast,  // from a guest: a message to all other guests
 };
 inline constexpr uint32_t kLastTimeTravelOp = static_cast<uint32_t>(TimeTravelOp::kBroadcast);
 
@@ -31,12 +31,12 @@ struct TimeTravelMessage {
 };
 static_assert(sizeof(TimeTravelMessage) == 16);
 
-// The time that means "never"; a guest must never be run at it (it would panic).
+// The time that means "never"; a guest must never be run at this time, because it would panic.
 inline constexpr uint64_t kNeverWire = INT64_MAX;
 
 std::string_view Name(TimeTravelOp op);
-// Decodes a message of exactly sizeof(TimeTravelMessage) bytes; returns nullopt when the length or
-// the operation is invalid.
+// Decodes a message, which must have exactly sizeof(TimeTravelMessage) bytes; returns nullopt if
+// the length or the operation is invalid.
 std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes);
 
 }  // namespace viaduct::guest

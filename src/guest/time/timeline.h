@@ -7,22 +7,22 @@
 
 namespace viaduct::guest {
 
-// One clock and one event queue, sequential. Instants are the simulation's: 0 is its start; while
-// guests boot they are negative.
+// One clock and one sequential event queue. Instants are relative to the start of the simulation;
+// they are negative while guests boot.
 class Timeline {
  public:
   virtual ~Timeline() = default;
   // Returns the present instant.
   virtual Instant Now() const = 0;
-  // Returns the instant of the earliest event (Never(): there is none). An armed wake-up may or may
-  // not be included.
+  // Returns the instant of the earliest event (Never() if there is no event). An implementation may
+  // or may not include an armed wake-up.
   virtual Instant NextEvent() const = 0;
-  // Runs `action` as an event at `at`, which is not before Now(). Events of one instant run in the
-  // order in which they were scheduled.
+  // Runs `action` as an event at `at`, which must not be before Now(). Events of one instant run in
+  // the order in which they were scheduled.
   virtual void Schedule(Instant at, std::function<void()> action) = 0;
-  // Arms the one wake-up, replacing an earlier one; Never() disarms it.
+  // Arms the only wake-up at `at`, which replaces an armed one; Never() disarms it.
   virtual void WakeAt(Instant at) = 0;
-  // Sets the function that a wake-up runs; call it once, before the first WakeAt().
+  // Sets the function that the wake-up calls; must be called once, before the first WakeAt().
   virtual void SetWake(std::function<void()> wake) = 0;
 };
 

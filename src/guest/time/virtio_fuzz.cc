@@ -1,10 +1,11 @@
-// Fuzzes the back end of a guest's network device: whatever the guest sends and writes into its
-// memory, the back end either accepts it or throws Error; and no frame is longer than one can be.
+// Fuzzes the back end of a guest's network device. Whatever the guest sends and writes into its
+// memory, the back end must either accept it or throw Error, and no frame may be longer than
+// NetBackend::kMaxFrame.
 //
-// The input's first byte selects one of two guests. The first sends the rest as a stream of
-// vhost-user messages, and its memory holds the same bytes. The second has set its device up as
-// drivers do, and the rest is a row of steps: bytes that it writes at a place of its memory, then a
-// look of the device.
+// The input's first byte selects one of two guests; the following bytes are the guest's. The first
+// guest sends its bytes as a stream of vhost-user messages, and its memory holds the same bytes.
+// The second guest has set its device up as drivers do, and its bytes are a sequence of steps: each
+// step writes bytes at an offset of the memory and then lets the device read its rings.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ using namespace viaduct::guest;
 
 constexpr size_t kMemory = 1 << 17;
 constexpr uint32_t kQueueSize = 16;
-// The offsets of the parts of queue 0; queue 1 has the next page.
+// The offsets of the parts of queue 0; the parts of queue 1 are in the next page.
 constexpr uint64_t kDescriptors = 0, kAvailable = 0x400, kUsed = 0x800, kPage = 0x1000;
 
 UniqueFd MemoryOf(std::span<const std::byte> bytes) {
@@ -90,11 +91,13 @@ void SetUp(NetBackend& backend, const UniqueFd& memory) {
 
 struct Step {
   uint16_t offset;
-  uint8_t length;   // bytes to write
-  uint8_t offered;  // to the transmit queue; 255: the memory is truncated
+  uint8_t length;  // the number of bytes to write
+  // The number of buffers to offer to the transmit queue; 255: the memory is truncated.
+  uint8_t offered;
 };
 
-// Advances the ring's index, so that an input need not hit it: without it nothing is read at all.
+// Advances the index of the transmit queue's available ring. Otherwise the device would read a
+// buffer only if the input happened to change the index.
 void Offer(std::byte* memory, uint16_t count) {
   auto* const index = reinterpret_cast<uint16_t*>(memory + kPage + kAvailable + 2);
   *index = static_cast<uint16_t>(*index + count);

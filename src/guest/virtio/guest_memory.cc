@@ -14,7 +14,7 @@ void GuestMemory::Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size,
   struct stat status;
   SystemCall("fstat a guest's memory", fstat(fd.get(), &status));
   const auto file_size = static_cast<uint64_t>(status.st_size);
-  // Beyond the file's end the mapping would raise SIGBUS.
+  // An access after the end of the file would raise SIGBUS.
   if (size == 0 || file_offset > file_size || size > file_size - file_offset) {
     throw Error(
         fmt::format("memory of {} bytes at {} in a file of {}", size, file_offset, file_size));
@@ -25,7 +25,7 @@ void GuestMemory::Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size,
     throw Error(
         fmt::format("memory at {:#x} from offset {}, not aligned", guest_address, file_offset));
   }
-  // From the start of the file: offsets need not be multiples of a page.
+  // Maps the file from its start, because offsets need not be multiples of the page size.
   auto mapping = std::make_unique<SharedMapping>(fd, file_offset + size);
   std::byte* const start = mapping->start() + file_offset;
   regions_.push_back({guest_address, size, std::move(mapping), start});

@@ -1,4 +1,4 @@
-// Access to a guest's memory for the back ends of its devices.
+// The access of the back ends of a guest's devices to the guest's memory.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,24 @@
 
 namespace viaduct::guest {
 
-// The mapped regions of VHOST_USER_SET_MEM_TABLE. The guest can write to them at any time while it
-// runs, so every value must be read once and checked.
+// The mapped regions of VHOST_USER_SET_MEM_TABLE. The guest can write to the regions at any time
+// while it runs, so every value must be read once and checked.
 class GuestMemory {
  public:
-  // Bytes: the parts of a virtqueue are aligned in this process as they are at guest addresses.
+  // The alignment of regions in bytes, which makes the parts of a virtqueue as aligned in this
+  // process as they are at guest addresses.
   static constexpr uint64_t kAlignment = 16;
 
-  // Maps `size` bytes of `fd` from `file_offset` on, which are at `guest_address` in the guest;
-  // both are multiples of kAlignment. Throws Error if they are not or the file is shorter,
-  // SystemError when it cannot be mapped.
+  // Maps `size` bytes of `fd` from `file_offset` on, which the guest has at `guest_address`. Both
+  // `file_offset` and `guest_address` must be multiples of kAlignment. Throws Error if they are not
+  // or if the file is shorter, SystemError if the file cannot be mapped.
   void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
   void Clear() { regions_.clear(); }
-  // Returns the bytes at a guest address; throws Error when they are not all within one region.
+  // Returns the `size` bytes at a guest address; throws Error if the bytes are not all within one
+  // region.
   std::span<std::byte> At(uint64_t guest_address, uint64_t size) const;
-  // Throws Error when memory was missing when it was accessed: what was read before is not the
-  // guest's.
+  // Throws Error if a page of the memory was missing when it was accessed: then the bytes that were
+  // read before are not the guest's.
   void CheckThere() const;
 
  private:

@@ -37,7 +37,8 @@ UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name) 
 UniqueFd Accept(const UniqueFd& listener) {
   UniqueFd connection(
       SystemCall("accept a guest", accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)));
-  // A guest that does not read must not block the simulation for ever.
+  // The timeout of sending to a guest: a guest that does not read must not block the simulation for
+  // ever.
   const timeval timeout{30, 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   return connection;

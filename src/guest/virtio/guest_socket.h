@@ -1,4 +1,5 @@
-// The stream sockets between a guest and this process: its calendar's, and one for each device.
+// The stream sockets between a guest and this process: one for the guest's calendar, and one for
+// each device.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,18 @@
 
 namespace viaduct::guest {
 
-// Listens on the socket `name` in `folder`, whose path may be longer than a socket address allows.
+// Listens on a socket with the name `name` in `folder`; the path may be longer than a socket
+// address allows.
 UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name);
-// Accepts the next connection.
+// Accepts the next connection of a listening socket.
 UniqueFd Accept(const UniqueFd& listener);
 
-// Receives with one recvmsg(2) and appends its descriptors; returns the number of bytes, 0 when the
-// guest has closed. Throws SystemError.
+// Receives bytes by one recvmsg(2) and appends the received descriptors to `descriptors`; returns
+// the number of bytes, 0 if the guest has closed the connection. Throws SystemError.
 size_t ReceiveWithDescriptors(int fd, std::span<std::byte> bytes,
                               std::vector<UniqueFd>& descriptors);
-// Both functions send all bytes. A closed peer is no error here: the next receive reports it.
+// SendAll() and SendWithDescriptors() send all bytes. A connection closed by the peer is not an
+// error: the next receive reports it.
 void SendAll(int fd, std::span<const std::byte> bytes);
 void SendWithDescriptors(int fd, std::span<const std::byte> bytes,
                          std::span<const int> descriptors);

@@ -12,15 +12,17 @@ namespace {
 
 constexpr uint64_t Bit(int number) { return uint64_t{1} << number; }
 
-// VIRTIO_NET_F_MAC, _MRG_RXBUF; VHOST_USER_F_PROTOCOL_FEATURES; VIRTIO_F_VERSION_1.
+// The offered features: VIRTIO_NET_F_MAC, VIRTIO_NET_F_MRG_RXBUF, VHOST_USER_F_PROTOCOL_FEATURES
+// and VIRTIO_F_VERSION_1.
 constexpr uint64_t kFeatures = Bit(5) | Bit(15) | Bit(30) | Bit(32);
-constexpr uint64_t kStatusFeature = Bit(16);  // VIRTIO_NET_F_STATUS
-// VHOST_USER_PROTOCOL_F_REPLY_ACK, _SLAVE_REQ, _CONFIG, _INBAND_NOTIFICATIONS.
+constexpr uint64_t kStatusFeature = Bit(16);  // the feature VIRTIO_NET_F_STATUS
+// The offered protocol features: VHOST_USER_PROTOCOL_F_REPLY_ACK, _SLAVE_REQ, _CONFIG and
+// _INBAND_NOTIFICATIONS.
 constexpr uint64_t kProtocolFeatures = Bit(3) | Bit(5) | Bit(9) | Bit(14);
 constexpr size_t kStatusOffset = 6;
-constexpr uint16_t kLinkUp = 1;  // VIRTIO_NET_S_LINK_UP
+constexpr uint16_t kLinkUp = 1;  // the value of VIRTIO_NET_S_LINK_UP
 
-// struct virtio_net_hdr_v1, which precedes every frame.
+// The header that precedes every frame: struct virtio_net_hdr_v1.
 struct NetHeader {
   uint8_t flags;
   uint8_t gso_type;
@@ -46,7 +48,7 @@ size_t TotalSize(const std::vector<std::span<std::byte>>& buffers) {
   return total;
 }
 
-// Copies `bytes` into the buffers, from `offset` bytes after their start on.
+// Copies `bytes` into `buffers`, beginning `offset` bytes after the start of the first buffer.
 void Scatter(std::span<const std::byte> bytes, const std::vector<std::span<std::byte>>& buffers,
              size_t offset) {
   for (const auto& buffer : buffers) {
@@ -122,8 +124,8 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
     case VhostRequest::kSetVringEnable: {
       const auto state = message.As<VringState>();
       Queue(state.index).SetEnabled(state.value != 0);
-      // New receive buffers are read from the ring only when a frame needs one, so no notifications
-      // are wanted.
+      // Disables the driver's notifications of new receive buffers, because the device reads new
+      // buffers from the ring only when a frame needs one.
       if (state.index == kRxQueue && Queue(kRxQueue).ready()) Queue(kRxQueue).RefuseKicks();
       break;
     }
@@ -139,7 +141,8 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
 }
 
 void NetBackend::SetMemory(VhostMessage& message) {
-  const auto count = message.As<VringState>().index;  // a number and a padding
+  // The payload has the number of entries and a padding.
+  const auto count = message.As<VringState>().index;
   if (count == 0 || count > kMaxVhostDescriptors || message.descriptors.size() != count ||
       message.payload.size() < 8 + count * sizeof(MemoryRegion)) {
     throw Error(fmt::format("a memory table of {} regions with {} descriptors in {} bytes", count,
@@ -154,8 +157,8 @@ void NetBackend::SetMemory(VhostMessage& message) {
   }
 }
 
-// Answers a read of the configuration. The guest reads it in pieces, and counts its reads from
-// offset 0.
+// Answers a request to read the configuration. The guest reads the configuration in pieces, and
+// counts each piece from offset 0.
 NetBackend::Reply NetBackend::Config(const VhostMessage& message) const {
   const auto header = message.As<ConfigHeader>();
   const size_t room = message.payload.size() - sizeof header;
@@ -172,7 +175,7 @@ bool NetBackend::PutFrame(std::span<const std::byte> frame) {
   Virtqueue& queue = queues_[kRxQueue];
   NetHeader header{};
   const size_t total = sizeof header + frame.size();
-  // All chains are collected first, because the header contains their number.
+  // Collects all chains first, because the frame's header contains the number of chains.
   struct Chain {
     uint16_t head;
     size_t room;
@@ -229,7 +232,7 @@ std::optional<uint16_t> NetBackend::TakeFrame(std::vector<std::byte>& frame) {
 
 void NetBackend::ReturnFrame(uint16_t head) {
   Virtqueue& queue = queues_[kTxQueue];
-  if (!queue.ready() || queue.Taken() == 0) return;  // the queue was reset meanwhile
+  if (!queue.ready() || queue.Taken() == 0) return;  // the queue was reset after TakeFrame()
   queue.Stage(head, 0);
   queue.Publish();
 }

@@ -43,8 +43,8 @@ bool Nic::ReceiveBy(Read read) {
 void Nic::Serve(VhostMessage& message) {
   const auto answer = backend_.Handle(message);
   if (UniqueFd channel = backend_.TakeSlaveChannel()) slave_channel_ = std::move(channel);
-  // This precedes the answer, which lets the guest continue: the limit of its advance depends on
-  // the frames.
+  // Reads the frames before the answer is sent, because the answer lets the guest continue, and the
+  // limit of the guest's clock depends on the frames.
   if (static_cast<VhostRequest>(message.header.request) == VhostRequest::kVringKick &&
       message.As<VringState>().index == NetBackend::kTxQueue) {
     DrainTransmits();

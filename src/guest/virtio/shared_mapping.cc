@@ -10,8 +10,9 @@
 
 namespace viaduct::guest {
 
-// All mappings of this process. The lock spins: it is also taken in the handler, by a thread that
-// does not hold it, because no mapping is accessed while it is held.
+// All mappings of this process. The lock is a spin lock, because the handler of SIGBUS takes it as
+// well. The handler's thread never holds the lock already, because no mapping is accessed while the
+// lock is held.
 struct SharedMappings {
   static void Add(SharedMapping& mapping) {
     static const bool installed = Install();
@@ -47,10 +48,10 @@ struct SharedMappings {
 
   static void Handle(int, siginfo_t* info, void*) {
     if (info->si_code > 0 && Replace(info->si_addr)) return;
-    // The fault is in no such mapping: the access is repeated, with the handling from before this
-    // handler.
+    // The fault is outside all mappings: the access is repeated, with the handler of SIGBUS that
+    // was installed before this one.
     sigaction(SIGBUS, &before, nullptr);
-    if (info->si_code <= 0) raise(SIGBUS);  // a process sent the signal
+    if (info->si_code <= 0) raise(SIGBUS);  // a process, not a fault, has sent the signal
   }
 
   static bool Replace(const void* address) {

@@ -1,4 +1,5 @@
-// Files in memory that another process can write to, and shorten, at any time.
+// Mappings of files in memory to which another process can write, and which it can shorten, at any
+// time.
 #pragma once
 
 #include <atomic>
@@ -8,20 +9,21 @@
 
 namespace viaduct::guest {
 
-// A mapping that can be accessed safely whatever happens to its file. If a page of it is missing
-// (the file was truncated, or its file system has no space for the page) SIGBUS would kill this
-// process; instead the whole mapping becomes private zeros, and lost() reports it. Installs a
-// handler for SIGBUS, which passes on faults outside such mappings.
+// A mapping that can be accessed safely whatever happens to its file. If a page of the mapping is
+// missing (the file was truncated, or its file system has no space for the page), SIGBUS would kill
+// this process. Instead, the complete mapping is replaced with private zeros, and lost() returns
+// true. The constructor installs a handler of SIGBUS, which passes on faults outside all mappings.
 class SharedMapping {
  public:
-  // Maps the first `length` bytes, to read and write. Throws SystemError.
+  // Maps the first `length` bytes of the file for reading and writing. Throws SystemError.
   SharedMapping(const UniqueFd& fd, size_t length);
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;
 
   std::byte* start() const { return start_; }
-  // Whether a page was missing when it was accessed: nothing that was read since then is valid.
+  // Returns whether a page was missing when it was accessed: then the bytes that were read since
+  // that access are not valid.
   bool lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:

@@ -20,7 +20,7 @@ UniqueFd Memory() {
   return fd;
 }
 
-// Accesses that no compiler removes.
+// Reads a byte by an access that no compiler removes.
 std::byte Read(const SharedMapping& mapping, size_t offset) {
   return *static_cast<volatile std::byte*>(mapping.start() + offset);
 }

@@ -1,5 +1,5 @@
-// The vhost-user protocol's messages (QEMU docs/interop/vhost-user.rst), as far as User Mode
-// Linux's virtio_uml uses them (arch/um/drivers/vhost_user.h).
+// The messages of the vhost-user protocol (QEMU docs/interop/vhost-user.rst) that User Mode Linux's
+// virtio_uml uses (arch/um/drivers/vhost_user.h).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ enum class VhostRequest : uint32_t {
   kSetSlaveRequestFd = 21,
   kGetConfig = 24,
   kSetConfig = 25,
-  kVringKick = 35,  // in-band notification
+  kVringKick = 35,  // a notification of a queue in a message
 };
 
 // Requests of the back end to the guest, on the channel that kSetSlaveRequestFd passes.
@@ -41,18 +41,18 @@ enum class VhostSlaveRequest : uint32_t { kConfigChange = 2, kVringCall = 4 };
 struct VhostHeader {
   uint32_t request;
   uint32_t flags;
-  uint32_t size;  // bytes of the payload
+  uint32_t size;  // the size of the payload in bytes
 };
 static_assert(sizeof(VhostHeader) == 12);
 
-inline constexpr uint32_t kVhostVersion = 1;  // the bits kVhostVersionMask of the flags
+inline constexpr uint32_t kVhostVersion = 1;  // the value of the flags' bits kVhostVersionMask
 inline constexpr uint32_t kVhostVersionMask = 3;
 inline constexpr uint32_t kVhostReply = 4;
 inline constexpr uint32_t kVhostNeedReply = 8;
 inline constexpr size_t kMaxVhostPayload = 1024;
-inline constexpr size_t kMaxVhostDescriptors = 8;  // one for each region of memory
+inline constexpr size_t kMaxVhostDescriptors = 8;  // one for each memory region
 
-// Payloads. Their layout has no padding.
+// The payloads of messages; their layout has no padding.
 struct VringState {
   uint32_t index;
   uint32_t value;
@@ -84,7 +84,7 @@ struct VhostMessage {
   std::vector<std::byte> payload;
   std::vector<UniqueFd> descriptors;
 
-  // Returns the payload as T; throws Error when it is shorter.
+  // Returns the payload as a T; throws Error if the payload is shorter than a T.
   template <typename T>
   T As() const {
     T value;
@@ -98,17 +98,19 @@ struct VhostMessage {
 
 std::string_view Name(VhostRequest request);
 
-// Encodes a message.
+// Returns the bytes of a message with the given header fields and payload.
 std::vector<std::byte> EncodeVhost(uint32_t request, uint32_t flags,
                                    std::span<const std::byte> payload);
 
 // Splits a byte stream into messages.
 class VhostAssembler {
  public:
-  // Adds received bytes; the descriptors belong to the first message that ends from here on. Throws
-  // Error if they are more than a message has.
+  // Adds received bytes and the descriptors that were received with them; the descriptors belong to
+  // the first message that ends after this call. Throws Error if the descriptors are more than a
+  // message can have.
   void Add(std::span<const std::byte> bytes, std::vector<UniqueFd> descriptors);
-  // Returns the next complete message; throws Error for an invalid version or size.
+  // Returns the next complete message, nullopt if there is none; throws Error if the version or
+  // size of the message is invalid.
   std::optional<VhostMessage> Next();
 
  private:

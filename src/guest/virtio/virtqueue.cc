@@ -10,7 +10,7 @@
 namespace viaduct::guest {
 namespace {
 
-// struct virtq_desc.
+// An entry of the descriptor table: struct virtq_desc.
 struct Descriptor {
   uint64_t address;
   uint32_t length;
@@ -19,11 +19,11 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) == 16);
 
-constexpr uint16_t kNext = 1;   // VIRTQ_DESC_F_NEXT
-constexpr uint16_t kWrite = 2;  // VIRTQ_DESC_F_WRITE
+constexpr uint16_t kNext = 1;   // the flag VIRTQ_DESC_F_NEXT
+constexpr uint16_t kWrite = 2;  // the flag VIRTQ_DESC_F_WRITE
 constexpr uint16_t kNoInterrupt = 1;
 constexpr uint16_t kNoNotify = 1;
-// Rings start with two 16-bit words: flags and index.
+// The size in bytes of the two 16-bit words at the start of a ring: flags and index.
 constexpr size_t kRingHeader = 4;
 constexpr size_t kUsedElement = 8;
 
@@ -66,7 +66,8 @@ size_t Virtqueue::Available() const {
 
 std::optional<uint16_t> Virtqueue::Take() {
   if (Available() == 0) return std::nullopt;
-  // Taken chains that are not returned yet take memory here; there can be one for each descriptor.
+  // A driver could otherwise make this process use any amount of memory for chains that are taken
+  // and not returned; valid drivers have at most one chain for each descriptor.
   if (Taken() >= size_) throw Error(fmt::format("offers more buffers than the {} it has", size_));
   const size_t slot = next_available_ % size_;
   const uint16_t head = LoadWord(available_, kRingHeader + 2 * slot, __ATOMIC_RELAXED);
@@ -111,7 +112,8 @@ void Virtqueue::Stage(uint16_t head, uint32_t written) {
 
 void Virtqueue::Publish() {
   __atomic_store_n(reinterpret_cast<uint16_t*>(used_.data() + 2), next_used_, __ATOMIC_RELEASE);
-  // The driver's flags below must be read after it can see the published buffers.
+  // Orders the accesses: the driver's flags must be read after the driver can see the published
+  // buffers.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -18,7 +18,7 @@ constexpr uint64_t kAvailable = 0x1000;
 constexpr uint64_t kUsed = 0x2000;
 constexpr uint64_t kMemory = 0x4000;
 
-// A queue and, on the other side of the memory, its driver.
+// A fixture with a queue and, as its user of the memory, a simulated driver.
 class VirtqueueTest : public testing::Test {
  protected:
   VirtqueueTest() {
@@ -28,7 +28,7 @@ class VirtqueueTest : public testing::Test {
     Start();
   }
 
-  // Starts the queue as after a reset of the device.
+  // Starts the queue at index `base`, as after a reset of the device.
   void Start(uint16_t base = 0) {
     offered_ = base;
     Word(kAvailable + 2) = base;
@@ -78,7 +78,7 @@ TEST_F(VirtqueueTest, TakesTheNewest) {
   Offer({0, 1, 2, 3});
   EXPECT_EQ(queue_.TakeNewest(), 3);
   EXPECT_EQ(queue_.TakeNewest(), 2);
-  Offer({3});  // used and offered again, before the two that have waited all the time
+  Offer({3});  // used and offered again after chains 0 and 1, which still wait
   EXPECT_EQ(TakeAllNewest(), (Heads{3, 1, 0}));
 }
 
@@ -91,8 +91,8 @@ TEST_F(VirtqueueTest, WhatIsPutBackIsTheNewestAgain) {
   EXPECT_EQ(TakeAllNewest(), (Heads{2, 1, 0}));
 }
 
-// Checks that each of the buffers is in use once, over many times around the ring and over the end
-// of the 16-bit index.
+// Checks that each buffer is used only once at a time, while the queue wraps around the end of the
+// ring many times and around the end of the 16-bit index.
 TEST_F(VirtqueueTest, NewestOfARingThatWraps) {
   Start(65'500);
   Offer({0, 1, 2, 3, 4, 5, 6, 7});
@@ -125,7 +125,7 @@ TEST_F(VirtqueueTest, NothingOfBeforeAResetIsLeft) {
 TEST_F(VirtqueueTest, RefusesMoreThanItHas) {
   Offer({0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(queue_.TakeNewest(), 7);
-  Offer({7});  // has not been returned
+  Offer({7});  // chain 7 has not been returned
   EXPECT_THROW(queue_.TakeNewest(), Error);
   Start();
   Offer({8});

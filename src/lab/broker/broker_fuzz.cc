@@ -1,5 +1,5 @@
-// The broker's decoders either accept any bytes that a client sends or throw Error. Packets in the
-// input: a length byte pair, then that many bytes.
+// Fuzz target: the broker's decoders accept the bytes that a client sends or throw Error. The input
+// is a sequence of packets, each preceded by its length in two bytes.
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -19,7 +19,7 @@ using viaduct::ipc::MessageAssembler;
 constexpr uint16_t kRequests =
     static_cast<uint16_t>(Request::kLookUp) + 1 - viaduct::ipc::kFirstRequest;
 
-// Decodes a request as the server does.
+// Decodes a request as the broker's server does.
 void DecodeRequest(const Message& message) {
   if (message.code == viaduct::ipc::Answer::kError) {
     viaduct::ipc::ThrowDecodedError(kService, message.payload);
@@ -64,7 +64,8 @@ void Feed(MessageAssembler& assembler, std::span<const uint8_t> packet) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // The payload alone in a valid packet of every type, so that the decoders are reached directly.
+  // Feeds the input also as the payload of one valid packet, whose type the first byte chooses, so
+  // that the decoders are reached directly.
   if (size > 0) {
     MessageAssembler assembler(kService);
     const viaduct::ipc::Code code = data[0] == 0

@@ -35,7 +35,7 @@ constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
   try {
     RunBroker(privilege::Confine(connection, owner), owner);
   } catch (const std::exception&) {
-    status = 1;  // no client to report to; `viaduct clean` uses the record in /run/viaduct
+    status = 1;  // no client receives the error; `viaduct clean` uses the record in /run/viaduct
   }
   sys::ExitForked(status);
 }
@@ -53,13 +53,16 @@ std::optional<UniqueFd> InheritedConnection() {
         fmt::format("{}={} is not a connection to a broker; unset it", kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
-  unsetenv(kConnectionVariable);  // in use now; a second client would mix up the answers
+  // The connection is in use now: a second client of the inherited connection would mix up the
+  // answers.
+  unsetenv(kConnectionVariable);
   return UniqueFd(fd);
 }
 
 void RunBroker(UniqueFd connection, const sys::Identity& owner) {
   prctl(PR_SET_NAME, "viaduct-broker");
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // programs whose parents have ended stay findable
+  // Programs of the lab whose parents have ended become the broker's children.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT, SIGCHLD});
   sys::RaiseDescriptorLimit();
   LabOperations operations(owner, std::move(signals));
@@ -80,7 +83,7 @@ privilege::ServiceProcess SpawnBroker() {
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
   const int pid = SystemCall("fork the broker", fork());
   if (pid == 0) BrokerMain(ends.second.get(), owner);
-  sys::AllowHighestPriority();  // after the fork: not for the lab's programs
+  sys::AllowHighestPriority();  // after the fork, so that the lab's programs do not get this right
   sys::BecomeInvokingUser();
   return {std::move(ends.first), pid};
 }

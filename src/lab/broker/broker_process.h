@@ -14,17 +14,18 @@ namespace viaduct::broker {
 // the variable names no socket.
 std::optional<UniqueFd> InheritedConnection();
 
-// Runs the broker for this user, in a process of root's half (sys/privilege/steward.h).
+// Runs the broker for the user `owner`, in a process of root's half of the command
+// (sys/privilege/steward.h).
 void RunBroker(UniqueFd connection, const sys::Identity& owner);
 
-// Starts a broker from root's half of the command. A program without root's half, a user's own
-// scenario, must be root: it forks the broker and becomes the invoking user. Throws
-// EnvironmentError otherwise.
+// Starts a broker from root's half of the command. A program without root's half (a user's own
+// scenario) must run as root: it forks the broker and becomes the invoking user. Throws
+// EnvironmentError if such a program does not run as root.
 privilege::ServiceProcess SpawnBroker();
 
-// The socket on which the broker of a detached lab listens.
+// Returns the path of the socket on which the broker of a detached lab listens.
 std::string ControlSocketPath(const std::string& lab);
-// Throws UsageError if no such lab is up.
+// Connects to the broker of a detached lab. Throws UsageError if no lab of this name is up.
 UniqueFd ConnectToSocket(const std::string& lab);
 
 }  // namespace viaduct::broker

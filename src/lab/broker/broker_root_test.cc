@@ -1,4 +1,4 @@
-// A real broker with a real lab. Needs root.
+// Tests a real broker with a real lab. Needs root.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ lab::Interface MakeInterface(const std::string& name, int link, int side) {
   return interface;
 }
 
-// a -- b -- c, networks 10.0.0.0/24 and 10.0.1.0/24.
+// Returns the line a -- b -- c, with the networks 10.0.0.0/24 and 10.0.1.0/24.
 lab::Topology Line() {
   lab::Topology topology;
   topology.name = LabName();
@@ -61,7 +61,7 @@ fib::RouteChanges Added(const std::string& destination, const std::string& gatew
   return changes;
 }
 
-// The status of a program that has ended, within a generous time.
+// Waits at most 20 s for the end of a program. Returns its wait status, or -1 after the timeout.
 int StatusOf(const Program& program) {
   pollfd wait{program.exit_status.get(), POLLIN, 0};
   if (poll(&wait, 1, 20000) != 1) return -1;
@@ -134,12 +134,12 @@ TEST_F(BrokerTest, RunsProgramsAcrossTheLabAndLeavesNothing) {
     EXPECT_EQ(description.at("namespaces").at("b"), "/run/netns/" + lab + ".b");
     EXPECT_EQ(description.at("routes").at("a"), 1);
   }
-  EXPECT_TRUE(NothingIsLeft(lab));  // the client waits for it
+  EXPECT_TRUE(NothingIsLeft(lab));  // the client's destructor waits for the removal of the lab
 }
 
 TEST_F(BrokerTest, OnlyItsOwnLabCanBeNamed) {
   Client client = Client::ConnectOrSpawn();
-  EXPECT_THROW(client.OpenTun("a"), UsageError);  // no lab yet
+  EXPECT_THROW(client.OpenTun("a"), UsageError);  // no lab has been created yet
   client.CreateLab(Line());
   lab::Topology second = Line();
   second.name += "x";
@@ -169,7 +169,7 @@ TEST_F(BrokerTest, RoutesSurviveALinkThatGoesDownAndUp) {
   EXPECT_EQ(OurRoutes(client, "a"), 0u);
   client.SetLinkUp({"a", "eth0"}, true);
   EXPECT_EQ(OurRoutes(client, "a"), 1u);
-  // Changed by another program: the broker is notified by the kernel.
+  // Another program changes the link: the kernel notifies the broker.
   OutputOf(client, "a", {"ip", "link", "set", "eth0", "down"});
   OutputOf(client, "a", {"ip", "link", "set", "eth0", "up"});
   EXPECT_TRUE(Eventually([&] { return OurRoutes(client, "a") == 1; }));
@@ -206,7 +206,8 @@ TEST_F(BrokerTest, AMonitorTellsTheStateOfLinksAndChangesNothing) {
   };
   monitor.RequestAll();
   EXPECT_TRUE(Eventually([&] { return read() == true; }));
-  client.SetLinkUp({"b", "eth0"}, false);  // the opposite end: the carrier is lost
+  // Sets the opposite end of the link of a's eth0 down, so that eth0 loses its carrier.
+  client.SetLinkUp({"b", "eth0"}, false);
   EXPECT_TRUE(Eventually([&] { return read() == false; }));
   client.SetLinkUp({"b", "eth0"}, true);
   EXPECT_TRUE(Eventually([&] { return read() == true; }));
@@ -249,7 +250,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   EXPECT_EQ(WEXITSTATUS(StatusOf(client.Spawn(options))), 7);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   options.standard_input = null.get();
-  options.terminal = true;  // /dev/null is none
+  options.terminal = true;  // /dev/null is no terminal
   EXPECT_THROW(client.Spawn(options), UsageError);
   options.standard_input = -1;
   options.terminal = false;
@@ -257,7 +258,8 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   const Program sleeper = client.Spawn(options);
   client.Kill(sleeper.pid, SIGTERM);
   EXPECT_EQ(WTERMSIG(StatusOf(sleeper)), SIGTERM);
-  client.Kill(sleeper.pid, SIGTERM);  // after its end: no error, and no other process is signalled
+  // A signal after the program's end is no error, and no other process gets the signal.
+  client.Kill(sleeper.pid, SIGTERM);
 }
 
 TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
@@ -275,7 +277,8 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   ASSERT_EQ(bind(ring.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   OutputOf(client, "c", {"ping", "-c", "1", "-W", "5", "10.0.1.1"});
   char frame[2000];
-  ASSERT_EQ(recv(ring.fd.get(), frame, sizeof frame, 0), 98);  // the request, not our answer
+  // The socket receives the echo request, but not the node's own reply (PACKET_IGNORE_OUTGOING).
+  ASSERT_EQ(recv(ring.fd.get(), frame, sizeof frame, 0), 98);
   EXPECT_LT(recv(ring.fd.get(), frame, sizeof frame, 0), 0);
   packet.filter = sys::PacketFilter({{0xFFFF, 0, 0, 0}});
   EXPECT_THROW(client.OpenPacketSocket(packet), Error) << "no instruction";
@@ -290,7 +293,7 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   control.node = "b";
   NodeSocket receiver = client.OpenControlSocket(control);
   control.interface = "eth1";
-  client.OpenControlSocket(control);  // another interface may have the same port
+  client.OpenControlSocket(control);  // a socket on another interface may have the same port
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(698);
@@ -315,7 +318,7 @@ TEST_F(BrokerTest, TransportSocketsBelongToTheirNode) {
     const UniqueFd inside = client.OpenTransportSocket({"a", wire::Family::kIpv4, kind});
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(0x0A000001);  // 10.0.0.1, which only the node has
+    address.sin_addr.s_addr = htonl(0x0A000001);  // 10.0.0.1, an address that only the node has
     EXPECT_EQ(bind(inside.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     EXPECT_NE(fcntl(inside.get(), F_GETFL) & O_NONBLOCK, 0);
   }
@@ -339,7 +342,7 @@ TEST_F(BrokerTest, KilledClientLeavesNothing) {
     client.CreateLab(topology);
     ProgramOptions options;
     options.node = "a";
-    // An orphan that ignores SIGTERM, in a separate session.
+    // The program leaves an orphan that ignores SIGTERM, in a separate session.
     options.arguments = {"sh", "-c", "trap '' TERM; setsid sleep 601 & exit 0"};
     const Program program = client.Spawn(options);
     StatusOf(program);
@@ -365,7 +368,7 @@ TEST_F(BrokerTest, SignalsEndTheBrokerInOrder) {
     Client client = Client::ConnectOrSpawn();
     client.CreateLab(Line());
     const int broker = client.Describe().at("broker_pid");
-    kill(broker, SIGHUP);  // a closed terminal does not
+    kill(broker, SIGHUP);  // the end of a terminal (SIGHUP) does not end the broker
     client.Describe();
     kill(broker, signal);
     EXPECT_TRUE(Eventually([&] { return NothingIsLeft(lab); }));
@@ -394,7 +397,7 @@ TEST_F(BrokerTest, DetachedLabStaysUntilItIsTakenDown) {
 }
 
 TEST_F(BrokerTest, ProgramsRunAsTheInvokingUser) {
-  // Runs in a child process, which drops its privileges permanently.
+  // A child process runs the broker's client, because the client drops its privileges permanently.
   const int child = fork();
   if (child == 0) {
     setenv("SUDO_UID", "65534", 1);
@@ -421,7 +424,8 @@ TEST_F(BrokerTest, ProgramsRunAsTheInvokingUser) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// 0: connected; 1: refused; 2: something else.
+// Connects to the broker of a lab as another user, in a child process. Returns 0 if the broker
+// accepts the user, 1 if it refuses, 2 after any other failure.
 int ConnectAs(uid_t uid, const std::string& lab) {
   const int child = fork();
   if (child == 0) {

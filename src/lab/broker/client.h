@@ -1,10 +1,10 @@
-// The unprivileged side of the broker: the requests of a simulator or the command to the privileged
-// process.
+// The unprivileged side of the broker: sends the requests of a simulator or of the command to the
+// privileged process.
 //
 // The broker is one small process that holds the privileges (CAP_NET_ADMIN, CAP_NET_RAW,
-// CAP_SYS_ADMIN), owns one lab at most, and removes it when its last client closes the connection,
-// on SIGTERM, SIGINT, or `viaduct down`. Only objects of its own run can be named. Calls are
-// synchronous and throw Error with the broker's own message and status.
+// CAP_SYS_ADMIN), owns one lab at most, and removes the lab when its last client closes the
+// connection, on SIGTERM, SIGINT, or `viaduct down`. A request can name only objects of the
+// broker's own run. Calls are synchronous and throw Error with the broker's own message and status.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,8 @@ struct ControlSocketOptions {
   uint16_t number = 0;  // UDP port or IP protocol number
 };
 
-// A socket of a node for the simulator's applications, as a program of the node opens it.
+// A socket in a node's namespace for an application of the simulator, like the socket of a program
+// of the node.
 struct TransportSocketOptions {
   enum class Kind { kTcp, kUdp };
   std::string node;
@@ -57,8 +58,10 @@ using privilege::ProgramOptions;
 
 // The next hops by which packets for a destination leave a node at present.
 struct Passage {
-  std::vector<fib::NextHop> hops;      // empty interface: to the simulator; empty: none leaves
-  std::vector<fib::NextHop> own_hops;  // for packets that the node itself sends
+  // The next hops of forwarded packets; an empty interface: packets go to the simulator; an empty
+  // list: no packet leaves the node.
+  std::vector<fib::NextHop> hops;
+  std::vector<fib::NextHop> own_hops;  // the next hops of packets that the node itself sends
   bool is_foreign = false;             // the route was made by a program of the node
 };
 
@@ -67,8 +70,8 @@ struct Passage {
 struct NodeSocket {
   UniqueFd fd;      // non-blocking
   int ifindex = 0;  // the interface's index in the node's namespace
-  // The interface has a queueing discipline (of a link SPEC): a packet socket must not bypass it
-  // (io::RingOptions::qdisc_bypass = false).
+  // Whether the interface has a queueing discipline (of a link SPEC): a packet socket must not
+  // bypass it (io::RingOptions::qdisc_bypass = false).
   bool has_qdisc = false;
 };
 
@@ -96,27 +99,28 @@ class Client {
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // Returns the connection inherited in VIADUCT_BROKER_FD; else starts a separate broker
-  // (SpawnBroker()). Throws EnvironmentError if neither is possible.
+  // Returns a client with the connection that is inherited in VIADUCT_BROKER_FD; without one,
+  // starts a separate broker (SpawnBroker()). Throws EnvironmentError if neither is possible.
   static Client ConnectOrSpawn();
-  // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
-  // LimitWaiting(kTimeout). Throws UsageError if there is none.
+  // Connects to the broker of a lab that is up (`viaduct up`). The broker may be stopped or busy:
+  // LimitWaiting(kTimeout) applies. Throws UsageError if no such lab is up.
   static Client ConnectToLab(const std::string& lab);
   static constexpr auto kTimeout = Duration::Seconds(60);
   static constexpr auto kGrace = ipc::Caller::kGrace;
   // Limits waiting for answers: ipc::Caller::LimitWaiting().
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
-  // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
+  // Builds the lab. Each object is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);
-  // Takes over the broker's lab, which a failed simulator built from this same topology: its nodes
-  // forward by the routes of that simulator until the new one changes them. Sockets and devices
-  // must be opened again. Throws UsageError if there is no lab, or one of another topology.
+  // Takes over the broker's lab, which a failed simulator built from the same topology: the lab's
+  // nodes forward by the routes of that simulator until the new one changes them. Sockets and
+  // devices must be opened again. Throws UsageError if the broker has no lab, or a lab of another
+  // topology.
   void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
-  // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes by this
-  // UDP socket alone, that of an encrypted network (tunnel::ClientHub::Options). The caller keeps
-  // its descriptor.
+  // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes through
+  // the UDP socket `socket` alone, which is in an encrypted network (tunnel::ClientHub::Options).
+  // The caller keeps its descriptor of the socket.
   void LendInnerSocket(int socket);
 
   // Opens an AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large
@@ -124,8 +128,9 @@ class Client {
   // must exist before the first frame: io::RingPort creates the ring, then binds to `ifindex` and
   // the EtherType.
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
-  // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
-  // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
+  // Opens a control socket. kUdp: with SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any,
+  // number). kRawIp: SOCK_RAW of the IP protocol `number`, with SO_BINDTODEVICE. IPv6 sockets are
+  // IPV6_V6ONLY.
   NodeSocket OpenControlSocket(const ControlSocketOptions& options);
   // Opens a non-blocking socket, neither bound nor connected.
   UniqueFd OpenTransportSocket(const TransportSocketOptions& options);
@@ -135,23 +140,26 @@ class Client {
 
   // Passes changes of the node's routes to its data plane (the kernel data plane uses its own
   // protocol number and touches only its own routes). Throws fib::RouteError naming the routes that
-  // it refuses; all others are applied. The broker remembers the table and installs it again after
-  // a link that went down is back.
+  // the data plane refuses; all others are applied. The broker remembers the routes and installs
+  // them again after a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
   // Returns the routes that any client has applied to the node and none has removed.
   fib::RouteTable ReadRoutes(const std::string& node);
-  // Returns, for each destination, how packets leave the node by the table in use: its kernel's or
-  // its forwarder's. Nothing where packets are not forwarded by routes.
+  // Returns, for each destination, the next hops from the table in use, which is the table of the
+  // node's kernel or of its forwarder. Returns nothing for a node that does not forward packets by
+  // routes.
   std::vector<std::optional<Passage>> LookUp(const std::string& node,
                                              const std::vector<wire::IpAddress>& destinations);
   // Returns the index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) { SetEndsUp({endpoint}, up); }
-  // Sets all ends of a link; neighbours are asked for when all are up (lab::Lab::SetEndsUp()).
+  // Sets all ends of a link up or down. When all ends are up, the kernels resolve neighbours again
+  // (lab::Lab::SetEndsUp()).
   void SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up);
 
-  // Makes these the interface's addresses; link-local ones of IPv6 are the kernel's own.
+  // Replaces the addresses of the interface, except IPv6 link-local addresses, which the kernel
+  // makes itself.
   void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);
   // Opens a netlink socket on which the states of the node's links arrive (sys::LinkMonitor).
   // Nothing can be changed through it: the kernel also checks the privileges of the process that
@@ -162,14 +170,15 @@ class Client {
   // with a forwarding program. Throws UsageError for other nodes.
   Tables OpenTables(const std::string& node);
 
-  // Calls lab::OpenUpcalls() for a node whose data plane is the kernel. Returns the device's end.
+  // Calls lab::OpenUpcalls() for a node whose data plane is the kernel. Returns the simulator's end
+  // of the TUN device.
   UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families);
-  // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
+  // Holds packets to `neighbours`, or releases them (lab::HoldNeighbours()).
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);
-  // Opens the node's table of multicast routes among these interfaces
-  // (sys::OpenMulticastRouting()), which lasts as long as the lab. One descriptor per node and
-  // family, and another of the same table after AdoptLab().
+  // Opens the node's table of multicast routes among `interfaces` (sys::OpenMulticastRouting()).
+  // The table lasts as long as the lab. A node has one descriptor per family; after AdoptLab() a
+  // call returns another descriptor of the same table.
   UniqueFd OpenMulticast(const std::string& node, wire::Family family,
                          const std::vector<std::string>& interfaces);
 
@@ -187,8 +196,8 @@ class Client {
   // Makes the lab outlive the connection, until DestroyLab() (`viaduct up`). The DestroyLab() of a
   // client whose connection is from NewConnection() does nothing.
   void Detach();
-  // Opens a further connection to the same broker, for a process that this one starts (it inherits
-  // the descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  // Opens a further connection to the same broker, for a process that the caller starts (that
+  // process inherits the descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
   UniqueFd NewConnection();
 
  private:

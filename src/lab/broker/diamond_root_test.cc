@@ -1,6 +1,7 @@
-// Every data plane on a diamond. Routes of equal cost: a flow stays on one way and in order, flows
-// spread, and a flow whose way remains keeps it. Routes in a loop, and routes that change all the
-// time. Needs root.
+// Tests every data plane on a diamond of routers. With routes of equal cost, the packets of a flow
+// take one path and stay in order, flows are spread over the paths, and a flow keeps its path as
+// long as the path remains. Tests also routes in a loop, and routes that change continuously. Needs
+// root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,17 +27,18 @@ namespace {
 
 using wire::Family;
 
-constexpr int kFlows = 64;  // to an address each, because the kernel's hash is of addresses
+constexpr int kFlows = 64;  // one destination address per flow, because the kernel hashes addresses
 constexpr uint16_t kDiamondPort = 5000;
-// The TTLs at arrival, which identify the way: by b three routers, by c four.
+// The TTLs at arrival, which identify the path: three routers on the path through b, four through
+// c.
 constexpr int kByB = 61, kByC = 60;
 
 struct DiamondLink {
   const char* first;
   const char* second;
 };
-// The number of a link is that of its interfaces, "eth2", and in its addresses: 10.1.2.1,
-// 2001:db8:2::1. Both ways from a to e are configured with the same cost.
+// The links, by number. The number is part of the interface names ("eth2") and addresses (10.1.2.1,
+// 2001:db8:2::1) of a link. Both paths from a to e are configured with the same cost.
 constexpr std::array<DiamondLink, 7> kDiamond{
     {{"s", "a"}, {"a", "b"}, {"a", "c"}, {"c", "x"}, {"b", "e"}, {"x", "e"}, {"e", "d"}}};
 constexpr size_t kLastLink = kDiamond.size() - 1;
@@ -81,7 +83,7 @@ lab::Topology Diamond(const fib::DataPlane& plane) {
   return topology;
 }
 
-// The way of every flow: the TTL of its packets.
+// The path of each flow, as the TTL of its packets at arrival; the key is the flow's number.
 using Ways = std::map<int, int>;
 
 class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlane*, Family>> {
@@ -113,7 +115,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     }
   }
 
-  using Hops = std::vector<std::pair<int, int>>;  // links and the neighbours' host numbers
+  // Next hops: pairs of a link's number and the neighbour's host number on the link.
+  using Hops = std::vector<std::pair<int, int>>;
 
   fib::Route RouteBy(const Hops& hops) const {
     fib::Route route;
@@ -147,12 +150,12 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     const auto [address, length] =
         SocketAddress(wire::IpAddress::Parse(AddressOnDiamond(family_, kLastLink, 2 + flow)));
     const std::array<int, 2> words{flow, number};
-    // A full neighbour queue may refuse it; then it is missed.
+    // A full neighbour queue may refuse the packet; the tests then see it as lost.
     sendto(from_.get(), words.data(), sizeof words, 0, reinterpret_cast<const sockaddr*>(&address),
            length);
   }
 
-  // The next packet that arrives within that time.
+  // Returns the next packet that arrives within `milliseconds`, or nothing.
   std::optional<Arrival> Receive(int milliseconds) const {
     pollfd wait{to_.get(), POLLIN, 0};
     if (poll(&wait, 1, milliseconds) <= 0) return std::nullopt;
@@ -172,8 +175,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     return arrival;
   }
 
-  // Waits until a packet of every flow arrives, by these ways only: then neighbours are resolved
-  // and all changes are in effect everywhere.
+  // Waits until a packet of every flow arrives and the packets have taken exactly the paths `ways`:
+  // all neighbours are resolved then, and all route changes are in effect on every node.
   void Settle(const std::set<int>& ways) const {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
     std::set<int> seen, arrived;
@@ -189,7 +192,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     } while (arrived.size() < kFlows || seen != ways);
   }
 
-  // The way of each flow, all of whose packets must take it and arrive in order.
+  // Sends packets of all flows and returns the path of each flow. Expects that all packets of a
+  // flow take one path and arrive in order.
   Ways SendFlows() const {
     constexpr int kPackets = 20;
     for (int number = 1; number <= kPackets; ++number) {
@@ -238,7 +242,8 @@ TEST_P(DiamondTest, AHopThatGoesMovesItsFlowsOnly) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways before = SendFlows();
-  // Changes routes between the flows' packets: a flow whose way remains keeps it.
+  // Changes the routes between the packets of the flows: a flow keeps its path as long as the path
+  // remains.
   Replace(only_c_);
   EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByC, kFlows)));
   Replace(only_b_);
@@ -259,7 +264,7 @@ TEST_P(DiamondTest, ALinkThatGoesDownMovesItsFlows) {
   EXPECT_EQ(SendFlows(), before);
 }
 
-// Returns the packets whose hop count was used up in any node's data plane.
+// Returns the number of packets whose hop count was used up, over the data planes of all nodes.
 uint64_t ExpiredPackets(Client& client) {
   uint64_t count = 0;
   using Drops = std::map<std::string, std::map<std::string, uint64_t>>;
@@ -286,7 +291,7 @@ TEST_P(DiamondTest, PacketsInALoopEndAndAreCounted) {
   EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByB, kFlows)));
 }
 
-// A thousand in a second, as those of a protocol that cannot decide.
+// Changes the routes of a node a thousand times a second, like a routing protocol that oscillates.
 TEST_P(DiamondTest, RoutesThatChangeAllTheTimeLoseNothing) {
   constexpr int kChanges = 2000;
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});

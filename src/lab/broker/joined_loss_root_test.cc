@@ -1,4 +1,4 @@
-// Random loss on wires over which paths are joined. Needs root.
+// Tests random loss on wires over which paths are joined. Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class ModelledLoss {
   RandomStream random_;
 };
 
-// The ports of the UDP datagrams that arrived.
+// Returns the destination ports of the UDP datagrams among the frames.
 std::set<int> PortsOf(const std::vector<std::string>& frames) {
   std::set<int> ports;
   for (const std::string& text : frames) {
@@ -65,7 +65,7 @@ std::set<int> PortsOf(const std::vector<std::string>& frames) {
   return ports;
 }
 
-// Disables IPv6: without it nodes send only answers.
+// Disables IPv6 on all nodes of the line, so that they send nothing but answers.
 void Silence(JoinedLine& line) {
   for (int i = 0; i <= line.last(); ++i) {
     line.Run(i, "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 > $f; done");
@@ -111,7 +111,7 @@ TEST_F(JoinedLossTest, TheFramesAreLostThatTheModelLoses) {
   EXPECT_GT(wire["arrived_bytes"].get<uint64_t>(), wire["delivered_bytes"].get<uint64_t>());
 }
 
-// Neither everything nor nothing is lost by a rounding.
+// A loss of 0% loses no frame and a loss of 100% loses every frame: rounding changes neither.
 TEST_F(JoinedLossTest, AllAndNothing) {
   JoinedLine line(2, fib::kJoinedPlane, {{1, "loss=0%"}, {2, "loss=100%"}});
   EndTap from(line.client(), "n0"), middle(line.client(), "n2"), to(line.client(), "n3");
@@ -121,7 +121,7 @@ TEST_F(JoinedLossTest, AllAndNothing) {
   EXPECT_THAT(to.Take(), testing::IsEmpty());
 }
 
-// A SPEC that does more than lose frames is emulated by the engine.
+// The path engine emulates a SPEC that does more than lose frames.
 TEST_F(JoinedLossTest, OtherSpecsAreTheEngines) {
   JoinedLine line(2, fib::kJoinedPlane, {{1, "loss=1% delay=1us"}});
   EXPECT_TRUE(line.client().Describe().contains("engine"));

@@ -1,5 +1,5 @@
-// The data plane `joined`: paths are joined when they can be, and stop being so at once when they
-// cannot. Needs root.
+// Tests the data plane `joined`: paths are joined when that is possible, and stop being joined at
+// once when it becomes impossible. Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,10 +42,10 @@ class JoinedPlaneTest : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
     if (const std::string why = bpf::Unavailable(); !why.empty()) GTEST_SKIP() << why;
-    test::PinToOneProcessor();  // a frame has arrived when it has been sent
+    test::PinToOneProcessor();  // one processor: when a send returns, the frame has arrived
   }
 
-  // Sends until packets are joined through n1.
+  // Sends packets until the first router, n1, forwards them over joined paths.
   static void Join(JoinedLine& line, const EndTap& from) {
     const uint64_t before = line.Count(1, "joined");
     AwaitJoined(
@@ -86,7 +86,7 @@ TEST_F(JoinedPlaneTest, OneRouter) {
   EXPECT_THAT(to.Take(), testing::ElementsAre(testing::HasSubstr("ttl 63")));
 }
 
-// The router where it ends answers, not the first.
+// The router where the packet's TTL reaches zero answers, not the first router of the path.
 TEST_F(JoinedPlaneTest, ATimeToLiveThatEndsOnTheWay) {
   JoinedLine line(4);
   EndTap from(line.client(), "n0"), to(line.client(), "n5");
@@ -107,7 +107,7 @@ TEST_F(JoinedPlaneTest, ATimeToLiveThatEndsOnTheWay) {
                 testing::HasSubstr(fmt::format(
                     "2001:db8{}::2 > ", link == 0 ? std::string() : fmt::format(":{}", link))));
   }
-  EXPECT_EQ(line.Count(1, "joined"), before + 2);  // the packets of TTL 5
+  EXPECT_EQ(line.Count(1, "joined"), before + 2);  // the two packets of TTL 5
 }
 
 TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
@@ -132,7 +132,8 @@ TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
   EXPECT_EQ(line.Count(1, "exceeds-mtu"), 1U);
 }
 
-// Frames longer than the receiving interface's MTU are lost, as on the wire alone.
+// Frames longer than the receiving interface's MTU are lost on a joined path, as they are on a
+// wire.
 TEST_F(JoinedPlaneTest, MtusThatChange) {
   JoinedLine line(1);
   for (const char* node_interface : {"0 eth0", "1 eth0", "1 eth1", "2 eth0"}) {
@@ -177,7 +178,8 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
                     Udp{.source = 1, .destination = 2} / Counting(payload)));
     from.Send(line.Packet6(0));
   };
-  const auto tell = [&](uint32_t mtu) {  // tells n2, by an answer to an echo request of n2
+  // Makes n2 learn the path MTU: sends it an ICMPv6 error that quotes an echo request of n2.
+  const auto tell = [&](uint32_t mtu) {
     const auto packet =
         Build(Ethernet{} / Ipv6{.source = "2001:db8:1::2", .destination = "2001:db8:3::2"} /
               Icmpv6{.type = 128, .rest = 7} / Counting(64));
@@ -194,7 +196,7 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
   send(1400 - 48);
   EXPECT_EQ(Datagrams(to.Take()), 1U) << "the short one";
   EXPECT_THAT(from.Take(), testing::Contains(testing::HasSubstr("icmpv6 2/0")));
-  // While the router's kernel has the exception, paths to there end and begin at this router.
+  // While n2's kernel has the exception, paths to the destination end at n2 and begin again there.
   AwaitJoined(
       [&] {
         const uint64_t to_it = line.Count(1, "joined"), through_it = line.Count(2, "joined");
@@ -205,7 +207,7 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
       "no path goes through the router");
 }
 
-// A packet from a router's own address: only this router's kernel discards it.
+// A packet whose source is an address of a router: only this router's kernel discards the packet.
 TEST_F(JoinedPlaneTest, AForgedSource) {
   JoinedLine line(3);
   EndTap from(line.client(), "n0"), to(line.client(), "n4");
@@ -216,20 +218,23 @@ TEST_F(JoinedPlaneTest, AForgedSource) {
                     Ipv4{.source = source, .destination = "10.1.3.2"} /
                     Udp{.source = 1, .destination = 2}));
   };
-  send("10.1.2.1");  // n2's address
+  send("10.1.2.1");  // 10.1.2.1 is an address of n2
   EXPECT_EQ(to.Take().size(), 0U);
-  send("10.1.3.2");  // n4's, which is no router of the path and discards it as well
+  // 10.1.3.2 is an address of n4, which is no router of the path; n4's kernel discards the packet,
+  // too.
+  send("10.1.3.2");
   send("10.9.9.9");
   EXPECT_THAT(to.Take(), testing::Contains(testing::HasSubstr("10.9.9.9")));
   EXPECT_EQ(line.Count(1, "own-source"), 1U);
 }
 
-// A change that makes a router do more to packets is noticed before the command returns, or soon.
+// A change after which a router does more than forward packets. The data plane notices it before
+// the command returns or soon afterwards.
 struct Change {
   const char* name;
   int node;
   const char* command;
-  size_t arrive;  // the number that arrive of two packets, one of each family
+  size_t arrive;  // the number of packets that arrive, of two packets, one of each family
 };
 
 class JoinedPlaneChangeTest : public JoinedPlaneTest, public testing::WithParamInterface<Change> {};
@@ -240,7 +245,7 @@ TEST_P(JoinedPlaneChangeTest, PathsAreForgotten) {
   EndTap from(line.client(), "n0"), to(line.client(), "n4");
   Join(line, from);
   line.Run(change.node, change.command);
-  // A path that ends before the node may be joined again.
+  // A path that ends before the changed node may be joined again.
   AwaitJoined(
       [&] {
         const uint64_t before = line.Count(2, "joined");
@@ -277,7 +282,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"metrics", 2, "ip route replace 10.1.3.0/24 via 10.1.2.2 metric 9 mtu 1000", 2}),
     [](const auto& each) { return std::string(each.param.name); });
 
-// The reader gets the packets within a second; after its end paths are joined again.
+// A process that reads a router's packets gets them within a second; after the process has ended,
+// paths are joined again.
 TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
   JoinedLine line(3);
   EndTap from(line.client(), "n0");
@@ -291,7 +297,7 @@ TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
   const Program program = line.client().Spawn(reader);
   AwaitJoined(
       [&] {
-        from.Send(line.Packet(5));  // to port 2005
+        from.Send(line.Packet(5));  // the packet's destination port is 2005
         int32_t status = -1;
         pollfd wait{program.exit_status.get(), POLLIN, 0};
         return poll(&wait, 1, 20) == 1 &&

@@ -36,7 +36,8 @@
 namespace viaduct::broker {
 namespace {
 
-// The ring slots of all ports of a lab together, and the minimum for each.
+// Ring slots: the maximum for a port, the number that all ports of a lab share, and the minimum for
+// a port.
 constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kMinSlots = 256;
 
 struct FabricPort {
@@ -44,23 +45,26 @@ struct FabricPort {
   sys::PacketSocket socket;
 };
 
-// Everything that the engine needs, opened with the broker's privileges.
+// The settings, sockets and hub of the engine, opened with the broker's privileges.
 struct Equipment {
   engine::Config config;
   std::string directory;
   std::vector<FabricPort> ports;
-  std::shared_ptr<tunnel::SharedHub> hub;  // for the lab's remote nodes; its port is the last one
+  // The hub of the lab's remote nodes, or null; the hub's port is the engine's last port.
+  std::shared_ptr<tunnel::SharedHub> hub;
   UniqueFd listener;
 };
 
-// The broker must not give a user what the kernel would not.
+// Checks that the kernel would allow the lab's owner to bind the hub's UDP port: the broker, which
+// binds it, has more privileges. Throws UsageError.
 void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
   const std::string first = ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start");
   if (hub.port == 0 || owner.uid == 0 || hub.port >= std::atoi(first.c_str())) return;
   throw UsageError(fmt::format("UDP port {}: only root may use it", hub.port));
 }
 
-// Opens the hub in the calling thread's network namespace, in which the clients are reached.
+// Opens the hub in the calling thread's network namespace, which must be the one that reaches the
+// clients.
 std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
                                            const sys::Identity& owner, UniqueFd inner_socket) {
   if (topology.remotes.empty()) return nullptr;
@@ -96,7 +100,7 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_sock
   equipment.hub = OpenHub(lab.topology(), owner, std::move(inner_socket));
   const sys::NamespaceScope scope(lab.FabricFd());
   const std::vector<lab::FabricPair> pairs = lab::FabricPairs(lab.topology());
-  size_t trunk = 0;  // the number of its port
+  size_t trunk = 0;  // the number of the hub's port
   for (const lab::FabricPair& pair : pairs) {
     trunk += (pair.a.remote ? 0 : 1) + (pair.b.remote ? 0 : 1);
   }
@@ -142,7 +146,7 @@ size_t RemoteNamed(const tunnel::ClientHub& hub, const std::string& name) {
   return static_cast<size_t>(found - hub.nodes().begin());
 }
 
-// Answers what concerns the lab's remote nodes.
+// Answers requests of the control socket that concern the hub and its remote nodes.
 nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlRequest& request,
                            double seconds) {
   using Kind = engine::ControlRequest::Kind;
@@ -170,7 +174,7 @@ nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlReque
   });
 }
 
-// Serves the control socket until one of the signals arrives.
+// Serves the control socket until a signal arrives at the signalfd `signals`.
 void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals) {
   const engine::Config& config = equipment.config;
   const Instant started = MonotonicClock::Now();
@@ -201,12 +205,13 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
   }
 }
 
-// Forwards until SIGTERM or SIGINT.
+// Runs the engine until SIGTERM or SIGINT.
 void Forward(Equipment equipment, const std::function<void()>& ready) {
-  // Enters the folder with the user's rights. If this fails, only SPECs with relative file names
-  // are affected, which then report an error.
+  // Enters the base folder of the SPECs with the user's rights. If this fails, only SPECs with
+  // relative file names are affected: they report an error later.
   if (chdir(equipment.directory.c_str()) != 0) errno = 0;
-  const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});  // for the engine's threads, too
+  // Signals are caught before the engine's threads start, so that this applies to the threads, too.
+  const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
   engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports), equipment.hub));
   engine.Start();
   ready();

@@ -1,4 +1,5 @@
-// The path engine of a lab: a separate process between the host ends of the lab's emulated links.
+// The path engine of a lab: a separate process that connects the fabric's ends of the lab's
+// emulated links.
 #pragma once
 
 #include <optional>
@@ -10,17 +11,17 @@
 
 namespace viaduct::broker {
 
-// The control socket of a lab's engine (path/engine/control.h).
+// Returns the path of the control socket of a lab's engine (path/engine/control.h).
 std::string EngineSocketPath(const std::string& lab);
 
-// The engine is forked from the broker and inherits the packet sockets and no other descriptors. It
-// runs in the fabric (where the clean-up of the lab finds it), as the invoking user at the highest
-// priority, and ends with the broker. For use by one thread.
+// Runs the engine in a process that is forked from the broker and inherits the packet sockets and
+// no other descriptors. The engine runs in the fabric (where the clean-up of the lab finds it), as
+// the invoking user at the highest priority, and ends with the broker. For use by one thread.
 class LabEngine {
  public:
   // Returns when the engine has started to forward. Throws Error with the engine's own message (a
-  // SPEC's file that cannot be read, not enough memory), or when `asker` (LabProcess) is closed.
-  // `inner_socket`: see Client::LendInnerSocket(); may be empty.
+  // SPEC's file that cannot be read, not enough memory), or if the client closes `asker`
+  // (LabProcess::asker). `inner_socket`: see Client::LendInnerSocket(); may be empty.
   LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket, int asker);
 
   int pid() const { return pid_; }

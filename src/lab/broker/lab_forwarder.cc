@@ -22,7 +22,8 @@
 namespace viaduct::broker {
 namespace {
 
-// Returns the words in the pipe as one line; empty: there are none.
+// Returns the forwarder's error messages that are in the pipe, as one line; empty if there are
+// none.
 std::string ReadWords(int pipe) {
   std::array<char, 500> bytes{};
   const ssize_t count = read(pipe, bytes.data(), bytes.size());
@@ -32,7 +33,7 @@ std::string ReadWords(int pipe) {
   return words;
 }
 
-// Forwards until SIGTERM or SIGINT.
+// Runs the forwarder until SIGTERM or SIGINT.
 void Forward(std::vector<forward::Equipment> equipment, const std::function<void()>& ready) {
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
   forward::Forwarder forwarder(std::move(equipment));
@@ -103,26 +104,27 @@ void LabForwarder::Refilter(const std::string& node) {
   }
 }
 
-// Records the state for `viaduct ls`. A forwarder that fails with every frame must not fill the
-// record.
+// Records the forwarder's history for `viaduct ls`. Stops after a number of restarts, because a
+// forwarder that fails with every frame must not fill the record.
 void LabForwarder::Record(bool absent) {
   constexpr int kRecorded = 100;
   if (restarts_ > kRecorded) return;
   try {
     lab_.RecordForwarder({restarts_, absent, last_words_});
-  } catch (const Error&) {  // `viaduct ls` will not show it
+  } catch (const Error&) {  // `viaduct ls` will not show the history
   }
 }
 
-// The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net());
-// neither the new forwarder nor the broker waits for that.
+// Closes the sockets of the ended forwarder in a thread: the kernel takes some 20 ms to close a
+// packet socket (packet_release(), synchronize_net()), and neither the new forwarder nor the broker
+// waits for that.
 void LabForwarder::Restart() {
   ++restarts_;
   LastWords();
   Record(true);
   Ports old = std::exchange(ports_, {});
   try {
-    Start(-1);  // no client asked for it
+    Start(-1);  // -1: no client waits for this start
   } catch (const Error& error) {
     last_words_ = error.what();
     Record(true);

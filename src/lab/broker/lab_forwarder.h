@@ -1,5 +1,5 @@
 // The forwarder of a lab: a separate process that forwards for the nodes whose data plane is
-// `userspace`.
+// `userspace` or `program`.
 #pragma once
 
 #include <map>
@@ -14,27 +14,28 @@
 
 namespace viaduct::broker {
 
-// The forwarder is forked from the broker and inherits packet sockets, raw sockets and tables, and
-// no other descriptors. It runs as the invoking user without capabilities and ends with the broker.
-// When it ends earlier, Restart() starts another, which finds the tables unchanged. For use by one
-// thread.
+// Runs the forwarder in a process that is forked from the broker and inherits packet sockets, raw
+// sockets and tables, and no other descriptors. The forwarder runs as the invoking user without
+// capabilities and ends with the broker. When it ends earlier, Restart() starts another forwarder,
+// which finds the tables unchanged. For use by one thread.
 class LabForwarder {
  public:
   using Nodes = std::map<std::string, forward::SharedWith>;
 
-  // Returns when the forwarder forwards. Throws Error, also when the peer of `asker` (a socket, or
-  // -1) closes it: then no client waits for the forwarder. The lab must outlive this.
+  // Returns when the forwarder forwards. Throws Error if it cannot start, or if the client closes
+  // its connection `asker` (a socket, or -1) and so no longer waits for the forwarder. `lab` must
+  // outlive this object.
   LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes, int asker);
 
   int pid() const { return pid_; }
   int restarts() const { return restarts_; }
-  // Throws Error; then no forwarder runs.
+  // Starts a new forwarder in place of an ended one. Throws Error; no forwarder runs then.
   void Restart();
   // Must be called when the node's own addresses have changed: the forwarder must not receive
   // packets for them. Throws Error.
   void Refilter(const std::string& node);
 
-  // The reason why the last forwarder that ended did so; empty: none has ended.
+  // Returns the reason why the last ended forwarder ended; empty if none has ended.
   std::string LastWords();
 
   // The forwarder's wait status (waitpid(2)); empty while it runs.
@@ -51,8 +52,9 @@ class LabForwarder {
   void Keep(const forward::Equipment& equipment);
 
   lab::Lab& lab_;
-  UniqueFd words_;          // a pipe, which no process can fill without limit
-  std::string last_words_;  // the previous forwarder's
+  // The reading end of the forwarder's pipe for error messages; a pipe has a limited size.
+  UniqueFd words_;
+  std::string last_words_;  // the reason for the end of the previous forwarder
   sys::Identity owner_;
   Nodes nodes_;
   using Ports = std::map<std::string, std::vector<Port>>;  // the key is the node's name

@@ -40,11 +40,13 @@
 namespace viaduct::broker {
 namespace {
 
-// The time between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
+// The time between SIGTERM and SIGKILL for the lab's programs. The tear-down of a run must end
+// within two seconds.
 constexpr Duration kTimeout = Duration::Milliseconds(500);
 
-// Chooses the planes of nodes that the scenario leaves open where paths can be joined; all further
-// nodes stay open until their interfaces exist. Returns the reason for or against, by node.
+// Chooses the data plane of nodes with `data_plane: auto` where paths can be joined; all further
+// nodes keep `auto` until their interfaces exist. Returns, by node, the reason for or against
+// joined paths.
 std::map<std::string, std::string> ChoosePlanes(lab::Topology* topology) {
   const bool is_open = std::ranges::any_of(
       topology->nodes, [](const lab::Node& node) { return node.data_plane->joined != nullptr; });
@@ -63,11 +65,11 @@ bool JoinsPaths(const lab::Topology& topology) {
                              [&](const lab::Link& link) { return lab::IsJoined(topology, link); });
 }
 
-// Raises the limit of descriptors as needed: for each node its namespace, a session in it, its
-// routes and a link monitor, and those of its data plane; for each emulated link the engine's two
-// ports; where paths are joined the program of each interface; for each node whose packets go hop
-// by hop, as with a protocol that finds routes on demand, the two links of an interface's copies;
-// and those of programs and clients.
+// Raises the limit of descriptors as needed. For each node: its namespace, a netlink session in it,
+// its routes, a link monitor, and the descriptors of its data plane. For each emulated link: the
+// engine's two ports. Where paths are joined: the program of each interface. For each node whose
+// packets must go hop by hop (its protocol finds routes on demand, for example): two eBPF links per
+// interface for copies of packets. And a reserve for programs and clients.
 void RequireDescriptorsFor(const lab::Topology& topology) {
   constexpr size_t kPerNode = 4, kPerLink = 2, kReservedFds = 64;
   const size_t nodes = topology.nodes.size();
@@ -107,11 +109,11 @@ lab::Lab& LabOperations::TheLab() {
 }
 
 LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
-  TheLab().GetNode(node);  // throws if there is none
+  TheLab().GetNode(node);  // throws if the lab has no such node
   return nodes_.at(node);
 }
 
-// Records the lab's topology for the processes that show it (`viaduct view`).
+// Records the lab's topology for processes that display it (`viaduct view`).
 void LabOperations::RecordTopology() const {
   const nlohmann::json topology = lab_->topology();
   const std::string file =
@@ -175,7 +177,7 @@ void LabOperations::AdoptLab(const lab::Topology& topology) {
     throw UsageError(fmt::format("lab {} was built from another topology", lab_->name()));
   }
   for (auto& [name, state] : nodes_) {
-    state.upcalls.clear();  // the simulator's end removed their device
+    state.upcalls.clear();  // the TUN device was removed when the failed simulator closed it
     state.is_adopted = true;
     lab::ReleaseNeighbours(*lab_, name, std::exchange(state.held, {}));
   }
@@ -185,7 +187,7 @@ std::vector<std::string> LabOperations::Shutdown() {
   EndPrograms();
   joined_.reset();
   forwarder_.reset();
-  nodes_.clear();  // the nodes' sockets would keep the namespaces alive
+  nodes_.clear();  // the nodes' sockets would keep the lab's namespaces alive
   std::vector<std::string> problems;
   if (lab_) problems = lab_->Remove();
   lab_.reset();
@@ -271,20 +273,21 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
     return std::ranges::find(list, address) != list.end();
   };
   for (const wire::IpPrefix& address : netlink.Addresses(ifindex)) {
-    // The kernel makes link-local addresses itself.
+    // The kernel makes link-local addresses itself, so they are not removed.
     if (!wire::IsLinkLocal(address.address) && !is_in(addresses, address)) {
       netlink.RemoveAddress(ifindex, address);
     }
   }
   const std::set<wire::Family>& on_demand = StateOf(endpoint.node).upcalls;
-  // Reads the addresses again: with the first address of a network the kernel removes its further
-  // ones.
+  // Reads the addresses again: when the first address of a network is removed, the kernel also
+  // removes the further addresses of the network.
   const std::vector<wire::IpPrefix> present = netlink.Addresses(ifindex);
   for (const wire::IpPrefix& address : addresses) {
     const bool is_connected = !on_demand.contains(address.address.family);
     if (!is_in(present, address)) netlink.AddAddress(ifindex, address, is_connected);
   }
-  StateOf(endpoint.node).routes->Reinstall();  // routes that a new address made possible
+  // Installs the routes that became possible with a new address.
+  StateOf(endpoint.node).routes->Reinstall();
   if (forwarder_) forwarder_->Refilter(endpoint.node);
 }
 
@@ -365,7 +368,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   ProgramOptions asked = options;
   asked.asker = asker_;
   program.pid = sys::StartProgram(asked, namespace_fd, "node " + options.node, owner_, enter);
-  // The broker's child was not waited for yet, so the pid is still valid.
+  // The broker has not waited for its child yet, so the pid still belongs to the program.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);
   ended_.erase(program.pid);
@@ -389,7 +392,8 @@ void LabOperations::NoteSimulator(const lab::SimulatorHistory& history) {
 }
 
 void LabOperations::NoteKeepersEnd() {
-  if (simulator_.given_up) return;  // the reason why the keeper has ended
+  // If the supervisor has given up, that is the reason of its end, and is recorded already.
+  if (simulator_.given_up) return;
   lab::SimulatorHistory history = simulator_;
   history.last_death = UtcNow();
   history.without_seconds = 0;
@@ -399,7 +403,7 @@ void LabOperations::NoteKeepersEnd() {
 }
 
 nlohmann::json LabOperations::Describe() {
-  CollectPrograms();  // one may have ended just now
+  CollectPrograms();  // a program may have ended just now
   nlohmann::json description = TheLab().topology();
   description["broker_pid"] = getpid();
   description["owner_uid"] = owner_.uid;
@@ -463,18 +467,18 @@ bool LabOperations::OnReadable(int descriptor) {
   const auto found = std::ranges::find_if(nodes_, [&](const auto& entry) {
     return entry.second.monitor.fd() == descriptor || entry.second.routes->EventFd() == descriptor;
   });
-  if (found == nodes_.end()) return true;  // the lab was removed in the same round
+  if (found == nodes_.end()) return true;  // the lab was removed earlier in this round of the loop
   if (found->second.monitor.fd() != descriptor) {
     found->second.routes->TakeEvents();
-    if (forwarder_) forwarder_->Refilter(found->first);  // the node may have other addresses
+    if (forwarder_) forwarder_->Refilter(found->first);  // the node may have got other addresses
     return true;
   }
   bool is_lost = false;
   const auto events = found->second.monitor.Read(&is_lost);
   const bool has_risen =
       std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
-  // A forwarder's table must also lose the routes through an interface that went down, as the
-  // kernel's does by itself.
+  // The table of a forwarder must lose the routes through an interface that went down; the kernel's
+  // own table loses them by itself.
   const bool has_table = found->second.routes->Shared().has_value();
   if (is_lost || has_risen || has_table) found->second.routes->Reinstall();
   if (joined_) {
@@ -493,16 +497,16 @@ bool LabOperations::ReadSignals() {
   return goes_on;
 }
 
-// A forwarder that has ended is replaced.
+// Starts a new forwarder if the forwarder has ended.
 void LabOperations::KeepForwarding() {
   if (!forwarder_ || !forwarder_->ended) return;
   try {
     forwarder_->Restart();
-  } catch (const Error&) {  // the forwarder stays ended; Describe() reports it
+  } catch (const Error&) {  // no forwarder runs now; Describe() reports that
   }
 }
 
-// Waits for the ended programs and for their orphans, whose subreaper the broker is.
+// Reaps the programs that have ended, and the orphans of programs, whose subreaper the broker is.
 void LabOperations::CollectPrograms() {
   int status = 0;
   while (true) {
@@ -513,8 +517,8 @@ void LabOperations::CollectPrograms() {
     const auto found = programs_.find(pid);
     if (found == programs_.end()) continue;
     const int32_t value = status;
-    // A pipe accepts four bytes without blocking; it does not matter if the reader has closed (no
-    // SIGPIPE).
+    // The pipe takes four bytes without blocking. A client may have closed the reading end (EPIPE;
+    // SIGPIPE is not raised): that is no error.
     if (write(found->second.get(), &value, sizeof value) < 0 && errno != EPIPE) {
       throw SystemError("report an exit status", errno);
     }
@@ -524,7 +528,7 @@ void LabOperations::CollectPrograms() {
 }
 
 void LabOperations::EndPrograms() {
-  // A process that forks while we look is found in the next round.
+  // A process that forks during a round is found in the next round.
   for (int round = 0; round < 5; ++round) {
     CollectPrograms();
     const auto pids = sys::Descendants();

@@ -1,4 +1,4 @@
-// The broker's operations on a real lab.
+// The broker's operations, performed on a real lab.
 #pragma once
 
 #include <map>
@@ -18,10 +18,11 @@
 
 namespace viaduct::broker {
 
-// Holds at most one lab in its lifetime: a broker serves one run. For use by one thread.
+// Holds at most one lab during its lifetime, because a broker serves one run. For use by one
+// thread.
 class LabOperations final : public Operations {
  public:
-  // `signals`: a signalfd for SIGCHLD (to reap programs) and the signals that end the broker.
+  // `signals`: a signalfd for SIGCHLD (to reap programs) and for the signals that end the broker.
   LabOperations(const sys::Identity& owner, UniqueFd signals);
 
   void SetAsker(int connection) override { asker_ = connection; }
@@ -60,8 +61,8 @@ class LabOperations final : public Operations {
   std::vector<int> Descriptors() const override;
   bool OnReadable(int descriptor) override;
 
-  // Ends every program and removes the lab. Returns what could not be removed, one line each (its
-  // record is kept for `viaduct clean`).
+  // Ends every program and removes the lab. Returns one line for each object that could not be
+  // removed; the lab's record is then kept for `viaduct clean`.
   std::vector<std::string> Shutdown();
 
  private:
@@ -71,17 +72,20 @@ class LabOperations final : public Operations {
     fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
-    std::set<wire::Family> upcalls;  // packets of these without a route go up
+    // The families whose packets without a route are passed to the simulator.
+    std::set<wire::Family> upcalls;
     std::vector<UniqueFd> upcall_programs;
-    std::vector<lab::Neighbour> held;  // HoldNeighbours()
-    // Tables of multicast routes, kept when the simulator fails; its successor gets them.
+    std::vector<lab::Neighbour> held;  // neighbours that HoldNeighbours() holds now
+    // The tables of multicast routes. They are kept when the simulator fails; the next simulator
+    // gets them.
     std::map<wire::Family, UniqueFd> multicast;
     bool is_adopted = false;
   };
 
   lab::Lab& TheLab();
   void RecordTopology() const;
-  // `reasons`: why these nodes have the plane that they have, or why paths are not joined there.
+  // `reasons`: for some nodes, the reason for their data plane, or the reason why paths are not
+  // joined at them.
   static std::map<std::string, NodeState> MakeNodes(
       const lab::Lab& lab, const std::map<std::string, std::string>& reasons);
   NodeState& StateOf(const std::string& node);
@@ -95,14 +99,16 @@ class LabOperations final : public Operations {
   sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
-  nlohmann::json asked_;  // the topology that the lab was made of
+  nlohmann::json asked_;  // the topology that the client requested, before data planes were chosen
   lab::SimulatorHistory simulator_;
-  UniqueFd inner_socket_;                     // until the lab has it
-  std::optional<LabEngine> engine_;           // if the lab has emulated links
-  std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
-  std::optional<LabForwarder> forwarder_;     // if nodes need one
+  UniqueFd inner_socket_;            // the socket of LendInnerSocket(), until the lab takes it
+  std::optional<LabEngine> engine_;  // empty if the lab has no emulated links
+  // The joined paths of the lab; null if the lab has no wires over which paths are joined.
+  std::unique_ptr<lab::JoinedPaths> joined_;
+  std::optional<LabForwarder> forwarder_;  // empty if no node needs a forwarder
   std::map<std::string, NodeState> nodes_;
-  std::map<int, UniqueFd> programs_;  // per pid, the writing end of the pipe for the wait status
+  // For each pid, the writing end of the pipe that reports the program's wait status.
+  std::map<int, UniqueFd> programs_;
   std::set<int> ended_;
 };
 

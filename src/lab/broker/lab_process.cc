@@ -30,7 +30,8 @@ namespace {
 
 using Work = std::function<void(const std::function<void()>& ready)>;
 
-// The process's one message to the broker: a reply once it is ready, or its error.
+// The protocol of the process's only message to the broker: a reply when the process is ready, or
+// its error.
 constexpr ipc::Service kStartService = {"start", 1};
 constexpr mode_t kLastWordsMode = 0644;
 
@@ -45,7 +46,7 @@ void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int
   if (is_other || process.runs_users_code) privilege::KeepCapabilities({});
   sys::ForbidNewPrivileges();
   sys::TakeHighestPriority();
-  // Set after the change of identity, which clears it (prctl(2)).
+  // PR_SET_PDEATHSIG is set after the change of identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
   if (getppid() != broker_pid) throw Error("the broker has ended");
 }
@@ -72,7 +73,9 @@ UniqueFd OpenLastWords(const std::string& path) {
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               UniqueFd answer, const Work& work) {
   std::optional<ipc::Connection> broker(std::in_place, std::move(answer), kStartService);
-  bool works = false;  // the broker does not read errors any more
+  // Whether the process has started; the broker does not read errors of the process after its
+  // start.
+  bool works = false;
   const auto fail = [&](const Error& error) {
     if (works) {
       Tell(process.words >= 0 ? process.words : STDERR_FILENO, fmt::format("{}\n", error.what()));
@@ -87,8 +90,9 @@ UniqueFd OpenLastWords(const std::string& path) {
     std::vector<int> keep = process.keep;
     keep.insert(keep.end(), {broker->fd(), process.namespace_fd});
     if (process.words >= 0) keep.push_back(process.words);
-    // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
-    // /dev/null, but for the last words.
+    // Closes the copies of the broker's descriptors, which would keep the broker's connections and
+    // the lab's namespaces open. Descriptors 0 to 2 are /dev/null, except standard error if it is
+    // the file for the last words.
     sys::CloseAllBut(std::move(keep));
     BecomeLabProcess(process, owner, broker_pid);
     close(process.namespace_fd);
@@ -106,8 +110,8 @@ UniqueFd OpenLastWords(const std::string& path) {
   sys::ExitForked(1);
 }
 
-// Returns the answer of a process that may hang, in users' files or in their code; none if the
-// process has ended. Their code may also send anything.
+// Returns the answer of a process that may hang while it reads users' files or runs their code;
+// nothing if the process has ended. Users' code may send any bytes as the answer.
 std::optional<ipc::Message> ReceiveAnswer(ipc::Connection& connection, const LabProcess& process) {
   const Instant deadline =
       process.runs_users_code ? MonotonicClock::Now() + LabProcess::kTimeout : Instant::Never();
@@ -151,7 +155,8 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
     throw Error(fmt::format("the {} {}", process.what, error.what()));
   }
   if (answer && answer->code == ipc::Answer::kReply) return pid;
-  if (process.runs_users_code) kill(pid, SIGKILL);  // may have sent the answer and continue
+  // Kills the process, because users' code may have sent the answer, and the process may continue.
+  if (process.runs_users_code) kill(pid, SIGKILL);
   sys::AwaitChild(pid);
   if (!answer) throw Error("the " + process.what + " died as it started");
   ipc::ThrowDecodedError(kStartService, answer->payload);

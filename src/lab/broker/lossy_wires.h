@@ -1,4 +1,4 @@
-// The results of a lab's wires that lose frames without the path engine.
+// Results of the wires of a lab that lose frames without the path engine.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace viaduct::broker {
 
-// Describes the wires in the form in which the engine describes its pipelines.
+// Describes the wires that lose frames, in the form in which the path engine describes its
+// pipelines.
 std::vector<result::PipelineResult> DescribeLossyWires(const lab::Topology& topology,
                                                        const lab::JoinedPaths& joined);
 

@@ -14,13 +14,13 @@
 
 namespace viaduct::broker {
 
-// The operations, each documented in Client; all throw Error.
+// The operations of the broker. Each is documented in Client; all throw Error.
 class Operations {
  public:
   virtual ~Operations() = default;
 
-  // Sets the connection that requests the next operation: a long operation may be given up when it
-  // closes.
+  // Sets the connection of the client that requests the next operation: a long operation may be
+  // given up when this connection closes.
   virtual void SetAsker(int /*connection*/) {}
   virtual void CreateLab(const lab::Topology& topology) = 0;
   virtual void AdoptLab(const lab::Topology& topology) = 0;
@@ -31,7 +31,7 @@ class Operations {
   virtual UniqueFd OpenTransportSocket(const TransportSocketOptions& options) = 0;
   virtual UniqueFd OpenTun(const std::string& node) = 0;
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
-  // Returns the routes that the node's data plane has.
+  // Returns the routes that are in the node's data plane.
   virtual const fib::RouteTable& Routes(const std::string& node) = 0;
   virtual std::vector<std::optional<Passage>> LookUp(
       const std::string& node, const std::vector<wire::IpAddress>& destinations) = 0;
@@ -49,16 +49,16 @@ class Operations {
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual void NoteSimulator(const lab::SimulatorHistory& history) = 0;
-  // Notes that the client that detached the lab has ended without destroying it.
+  // Records that the client that detached the lab has ended without destroying the lab.
   virtual void NoteKeepersEnd() = 0;
   virtual nlohmann::json Describe() = 0;
-  // Returns the listening socket on which clients reach the lab from now on.
+  // Detaches the lab. Returns the listening socket on which further clients reach the broker.
   virtual UniqueFd Detach() = 0;
 
   // Whether this user may connect to a detached lab.
   virtual bool MayConnect(uid_t uid) const = 0;
-  // Further descriptors to wait for (link events, ended programs, signals), and the handler of a
-  // readable one. It returns false if the broker must clean up and end.
+  // Returns further descriptors to poll (link events, ended programs, signals); OnReadable()
+  // handles a readable one. OnReadable() returns false if the broker must clean up and end.
   virtual std::vector<int> Descriptors() const = 0;
   virtual bool OnReadable(int descriptor) = 0;
 };

@@ -1,5 +1,5 @@
-// Every data plane against the kernel's own forwarding: the same random packets over the same
-// random network, and what arrives where is the same. Needs root.
+// Compares every data plane with the kernel's own forwarding: the same random packets over the same
+// random network must arrive at the same places in the same form. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ TEST(PlaneComparisonTest, WhatTheClockDecidesIsNoDifferenceOfPlanes) {
   EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
   plane.forwarded["s"] = 7;
   EXPECT_NE(test::ForwardedOtherwise(plane, kernel), "");
-  // The host forwarded two answers more, of those that a router sends once a second.
+  // The host forwarded two more of the answers that a router sends once a second.
   plane.clocked["s/eth0"] = 5;
   EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
 }
@@ -57,7 +57,7 @@ TEST_F(PlanesTest, WhatArrivesWhereIsAsWithTheKernelsOwnForwarding) {
   }
 }
 
-// The program hands packets from node to node, so that captures on the way are complete.
+// The eBPF program passes packets from node to node, so that captures at every node are complete.
 TEST_F(PlanesTest, EveryHopOfTheEbpfPlaneSeesWhatTheKernelsWould) {
   const auto where = test::Where::kEverywhere;
   const auto paths = test::EqualPaths::kAll;

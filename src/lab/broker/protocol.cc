@@ -63,7 +63,8 @@ fib::Route RouteOf(const RouteRecord& record) {
   return route;
 }
 
-// The route of one record, or one more next hop of the last route.
+// Appends the route of a record to `routes`, or adds the next hop of the record to the last route
+// (kFurtherHop).
 void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
   fib::Route route = RouteOf(record);
   if ((record.flags & ~(kFurtherHop | kPreferred)) != 0) {
@@ -79,8 +80,8 @@ void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
   routes.back().next_hops.push_back(std::move(route.next_hops.front()));
 }
 
-// The maximum number of refused routes in a reply: more would not fit in a message. The client then
-// treats the state of all routes as unknown and applies them again.
+// The maximum number of refused routes in a reply: more would not fit in a message. Without the
+// routes in the reply, the client treats the state of all routes as unknown and applies them again.
 constexpr size_t kMaxRefused = 1 << 15;
 
 json ToJson(const fib::RefusedRoute& refused) {
@@ -109,7 +110,7 @@ fib::RefusedRoute ToRefusedRoute(const json& value) {
   return refused;
 }
 
-// Implements Service::describe_error, with the refused routes.
+// Implements Service::describe_error: describes the refused routes of a fib::RouteError.
 json DescribeError(const Error& error) {
   const auto* routes = dynamic_cast<const fib::RouteError*>(&error);
   if (routes == nullptr || routes->refused().size() > kMaxRefused) return nullptr;
@@ -124,7 +125,8 @@ void ThrowError(const std::string& message, const json& described) {
   throw fib::RouteError(message, std::move(refused));
 }
 
-// Whether the socket is of this kind; otherwise it is UDP's.
+// Whether the requested socket is of the kind `other` and not UDP. Throws UsageError if it is
+// neither.
 bool IsKind(const json& value, const std::string& other) {
   const auto kind = Member<std::string>(value, "kind");
   if (kind != other && kind != "udp") {

@@ -1,4 +1,4 @@
-// The requests to the broker. Their payload is JSON unless noted otherwise.
+// The requests to the broker. The payload of a request is JSON unless noted otherwise.
 #pragma once
 
 #include <cstddef>
@@ -15,54 +15,56 @@ namespace viaduct::broker {
 
 extern const ipc::Service kService;
 
-// Programs are started by privilege::ProgramRequest::kSpawn; reply: pid; pidfd, exit status.
+// The codes of the requests, with their payload and reply. A program is started by
+// privilege::ProgramRequest::kSpawn, whose reply has the pid, and descriptors for the pidfd and the
+// exit status.
 enum class Request : uint16_t {
-  kCreateLab = ipc::kFirstRequest,  // a lab::Topology
+  kCreateLab = ipc::kFirstRequest,  // payload: a lab::Topology
   kDestroyLab,
   kOpenPacketSocket,   // reply: ifindex, has_qdisc; the socket
   kOpenControlSocket,  // reply: ifindex, has_qdisc; the socket
-  kOpenTun,            // reply: the descriptor
-  kApplyRoutes,        // RoutesHeader, the node's name, RouteRecords; reply: nothing
+  kOpenTun,            // reply: the descriptor of the TUN device
+  kApplyRoutes,        // payload: RoutesHeader, the node's name, RouteRecords; reply: nothing
   kSetLinkUp,
-  kKill,      // pid, signal
-  kDescribe,  // reply: the description
+  kKill,      // payload: pid, signal
+  kDescribe,  // reply: the lab's description
   kDetach,
-  kNewConnection,        // reply: the connection
-  kIfIndex,              // a node and interface; reply: ifindex
-  kSetAddresses,         // a node, interface and its addresses
-  kOpenLinkMonitor,      // a node; reply: the descriptor
+  kNewConnection,        // reply: the descriptor of the new connection
+  kIfIndex,              // payload: a node and an interface; reply: ifindex
+  kSetAddresses,         // payload: a node, an interface and its addresses
+  kOpenLinkMonitor,      // payload: a node; reply: the descriptor of the netlink socket
   kOpenTransportSocket,  // reply: the socket
-  kOpenUpcalls,          // a node, families; reply: the descriptor
+  kOpenUpcalls,          // payload: a node, families; reply: the descriptor of the TUN device
   kSetNeighbours,        // a node, neighbours (interface, address, mac), held; reply: nothing
-  kOpenTables,           // a node; reply: table_words; the tables, events, doorbell
-  kOpenMulticast,        // a node, family, interfaces; reply: the socket
-  kAdoptLab,             // a lab::Topology; reply: nothing
-  kReadRoutes,           // a node; reply: a file with the payload of kApplyRoutes, all kAdded
-  kNoteSimulator,        // a lab::SimulatorHistory; reply: nothing
-  kLendInnerSocket,      // with the socket; reply: nothing
-  kLookUp,               // node, destinations; reply: passages
+  kOpenTables,           // payload: a node; reply: table_words; the descriptors of Tables
+  kOpenMulticast,        // payload: a node, a family, interfaces; reply: the socket
+  kAdoptLab,             // payload: a lab::Topology; reply: nothing
+  kReadRoutes,       // payload: a node; reply: a file with the payload of kApplyRoutes, all kAdded
+  kNoteSimulator,    // payload: a lab::SimulatorHistory; reply: nothing
+  kLendInnerSocket,  // payload: none, but a socket is passed; reply: nothing
+  kLookUp,           // payload: a node, destinations; reply: passages
 };
 
 struct RoutesHeader {
-  uint32_t node_length;  // bytes of the name that follow
-  uint32_t records;      // RouteRecords that follow the name, one for each next hop
+  uint32_t node_length;  // the length in bytes of the node's name, which follows the header
+  uint32_t records;      // the number of RouteRecords after the name, one for each next hop
 };
 static_assert(sizeof(RoutesHeader) == 8);
 
 enum class RouteChange : uint8_t { kReplaced = 0, kAdded = 1, kRemoved = 2 };
 
-// RouteRecord::flags.
-inline constexpr uint8_t kFurtherHop = 1;  // one more next hop of the route of the record before
-inline constexpr uint8_t kPreferred = 2;   // fib::Table::kPreferred
+// The flags in RouteRecord::flags.
+inline constexpr uint8_t kFurtherHop = 1;  // the record adds a next hop to the previous route
+inline constexpr uint8_t kPreferred = 2;   // the route is in fib::Table::kPreferred
 
 struct RouteRecord {
   uint32_t metric;
-  uint8_t change;  // RouteChange
-  uint8_t family;  // wire::Family
+  uint8_t change;  // a RouteChange
+  uint8_t family;  // a wire::Family
   uint8_t prefix_length;
   uint8_t flags;
   uint8_t destination[16];
-  uint8_t gateway[16];  // zero: on link
+  uint8_t gateway[16];  // all zero: the destination is on the link
   char interface[16];   // zero-terminated (IFNAMSIZ)
 };
 static_assert(sizeof(RouteRecord) == 56 && alignof(RouteRecord) == 4);
@@ -72,12 +74,12 @@ struct RoutesRequest {
   std::string node;
   fib::RouteChanges changes;
 };
-// Throws ipc::ProtocolError.
+// Decodes the payload of kApplyRoutes. Throws ipc::ProtocolError if it is malformed.
 RoutesRequest DecodeRoutes(std::string_view payload);
 
-// The member "family" of a request. Throws UsageError if it is missing or neither 4 nor 6.
+// Returns the member "family" of a request. Throws UsageError if it is missing or neither 4 nor 6.
 wire::Family DecodeFamily(const nlohmann::json& request);
-wire::Family FamilyOf(int number);  // 4 or 6; throws UsageError
+wire::Family FamilyOf(int number);  // `number`: 4 or 6; throws UsageError otherwise
 
 void to_json(nlohmann::json& json, const PacketSocketOptions& options);
 void from_json(const nlohmann::json& json, PacketSocketOptions& options);

@@ -127,7 +127,7 @@ bool HasClosed(int connection) {
   return poll(&state, 1, 0) > 0 && (state.revents & POLLHUP) != 0;
 }
 
-// The requests that concern the lab; the server answers those about itself.
+// Performs a request that concerns the lab. The server itself performs requests about connections.
 Reply PerformOnLab(Operations& operations, Message& request) {
   if (request.code == privilege::ProgramRequest::kSpawn) return Spawn(operations, request);
   const auto arguments = [&] { return ipc::DecodeJson(request.payload); };
@@ -249,7 +249,7 @@ void Server::NoteEnd(const Connection& connection) {
   if (!listener_) return;  // the lab was removed before
   try {
     operations_.NoteKeepersEnd();
-  } catch (const Error&) {  // `viaduct ls` will not show it; the lab continues
+  } catch (const Error&) {  // `viaduct ls` will not show the supervisor's end; the lab continues
   }
 }
 
@@ -292,7 +292,7 @@ Reply Server::Perform(Message& request, const Connection& from) {
       listener_.reset();
       return {};
     default:
-      // The client may have waited too long for this process.
+      // The client may have closed the connection because it waited too long for the broker.
       if (request.code == privilege::ProgramRequest::kSpawn && HasClosed(from.fd())) {
         throw ipc::ProtocolError(kService, "the client has gone");
       }

@@ -30,9 +30,11 @@ class Server {
 
   Operations& operations_;
   std::list<ipc::Connection> connections_;
-  std::set<const ipc::Connection*> further_;  // kNewConnection: of processes that a client starts
-  UniqueFd listener_;                         // while the lab is detached
-  const ipc::Connection* keeper_ = nullptr;   // the connection that detached it, until that ends
+  // Connections made by kNewConnection, for processes that a client starts.
+  std::set<const ipc::Connection*> further_;
+  UniqueFd listener_;  // accepts further clients while the lab is detached
+  // The connection that detached the lab; null when that connection has ended.
+  const ipc::Connection* keeper_ = nullptr;
 };
 
 }  // namespace viaduct::broker

@@ -1,4 +1,4 @@
-// Client and server over a socket pair, with operations that only record the calls.
+// Tests client and server over a socket pair, with operations that only record the calls.
 #include "lab/broker/server.h"
 
 #include <fcntl.h>
@@ -69,7 +69,7 @@ class MockOperations : public Operations {
 
 UniqueFd OpenNull() { return UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)); }
 
-// Serves on a thread until its last client has disconnected.
+// Runs a server on a thread until the server's last client has disconnected.
 class ServerTest : public testing::Test {
  protected:
   UniqueFd Start() {
@@ -162,7 +162,7 @@ TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
 
 TEST_F(ServerTest, ReadsRoutesThatFitNoMessage) {
   fib::RouteTable table;
-  for (uint32_t i = 0; i < 300000; ++i) {  // 56 bytes each
+  for (uint32_t i = 0; i < 300000; ++i) {  // each route takes 56 bytes in the reply
     fib::Route route = fib::test::MakeRoute("10.0.0.0/32", "", 3);
     route.destination.address = wire::IpAddress::FromIpv4(0x0A000000 + i);
     table[fib::KeyOf(route)] = route;
@@ -226,7 +226,8 @@ TEST_F(ServerTest, PassesStandardDescriptors) {
   write_end.reset();
   char text[16];
   EXPECT_EQ(read(read_end.get(), text, sizeof text), 5);
-  EXPECT_EQ(read(read_end.get(), text, sizeof text), 0);  // the broker has closed its copy
+  // The reader gets the end of the file, because the broker has closed its copy of the writing end.
+  EXPECT_EQ(read(read_end.get(), text, sizeof text), 0);
 }
 
 TEST_F(ServerTest, ErrorsReachTheClientAsTheyWere) {
@@ -317,7 +318,8 @@ TEST_F(ServerTest, HostileJsonIsRefused) {
   Connection wrong_type(client.NewConnection(), kService);
   wrong_type.Send(Request::kKill, 1, R"({"pid":"1; true","signal":9})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("wrong type"));
-  wrong_type.Send(Request::kKill, 2, R"({"pid":1})");  // the connection stays usable
+  // The connection stays usable after a refused request.
+  wrong_type.Send(Request::kKill, 2, R"({"pid":1})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
   wrong_type.Send(privilege::ProgramRequest::kSpawn, 3,
                   R"({"node":"a","arguments":["x"],"environment":{},"working_directory":"",)"
@@ -331,11 +333,11 @@ TEST_F(ServerTest, FurtherConnectionKeepsTheBrokerAlive) {
   EXPECT_CALL(operations_, Kill(1, 2));
   auto first = std::make_unique<Client>(Start());
   Client second(first->NewConnection());
-  first.reset();  // returns at once: it is not the last
+  first.reset();  // returns at once, because another client is still connected
   second.Kill(1, 2);
 }
 
-// The place at which a detached lab is found: an abstract address, no file.
+// The listening socket of a detached lab, at an abstract address instead of a file.
 class Meeting {
  public:
   Meeting() {

@@ -47,7 +47,7 @@ void BindToPort(int fd, const ControlSocketOptions& options) {
 
 NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
   const lab::Endpoint endpoint{options.node, options.interface};
-  lab.GetInterface(endpoint);  // throws if there is none
+  lab.GetInterface(endpoint);  // throws if the node has no such interface
   NodeSocket result;
   result.has_qdisc = lab.HasQdisc(endpoint);
   const sys::NamespaceScope scope(lab.NamespaceFd(options.node));
@@ -77,8 +77,9 @@ NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options)
   return result;
 }
 
-// The kernel sizes the buffers of TCP, unless a program has done so. Of UDP it would hold 90
-// datagrams, while the simulator sends hundreds before it reads again.
+// Enlarges the buffers of UDP sockets: the kernel's default holds 90 datagrams, while the simulator
+// sends hundreds before it reads again. The kernel itself sizes the buffers of TCP sockets, unless
+// a program has set them.
 UniqueFd MakeTransportSocket(lab::Lab& lab, const TransportSocketOptions& options) {
   const bool is_udp = options.kind == TransportSocketOptions::Kind::kUdp;
   UniqueFd fd = SocketIn(lab, options.node, options.family, is_udp ? SOCK_DGRAM : SOCK_STREAM,

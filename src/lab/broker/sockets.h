@@ -6,8 +6,9 @@
 
 namespace viaduct::broker {
 
-// Create the sockets of Client::OpenPacketSocket() etc. Throw UsageError if the lab has no such
-// node or interface, the filter is malformed or the port is in use.
+// Create the sockets of Client::OpenPacketSocket(), OpenControlSocket() and OpenTransportSocket().
+// Throw UsageError if the lab has no such node or interface, the filter is malformed or the port is
+// in use.
 NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options);
 NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options);
 UniqueFd MakeTransportSocket(lab::Lab& lab, const TransportSocketOptions& options);

@@ -1,4 +1,4 @@
-// Labs for tests in the real kernel. Everything is named after the test's process, recorded in a
+// Labs for tests in the real kernel. All objects are named after the test's process, recorded in a
 // separate directory, and removed.
 #pragma once
 
@@ -43,7 +43,8 @@ class LabRootTest : public ::testing::Test {
 
   LabOptions Options() const { return {root_, 1000, cards_}; }
 
-  // n0 - n1 - ... in a line: ni has eth0 (left) and eth1 (right), 10.0.i.1 and 10.0.i.2 on link i.
+  // Returns the line n0 - n1 - ...: ni has eth0 (left) and eth1 (right); link i has 10.0.i.1 and
+  // 10.0.i.2.
   Topology Line(int nodes) const {
     Topology topology;
     topology.name = name_;

@@ -14,7 +14,8 @@
 
 namespace viaduct::lab {
 
-// Remembers nothing about where a card is: as with the kernel, another process sees the same.
+// Keeps no state about the namespaces of cards: as with the kernel, another process sees the same
+// cards.
 class StandInCards : public sys::WirelessCards {
  public:
   static wire::MacAddress MacOf(uint8_t card, uint8_t part) {
@@ -42,7 +43,8 @@ class StandInCards : public sys::WirelessCards {
     moves.push_back(card);
     sys::Netlink from(from_fd), to(to_fd);
     std::vector<sys::CardInterface> parts = Interfaces(from_fd);
-    std::ranges::reverse(parts);  // the kernel keeps the newest first (cfg80211_register_wdev())
+    // The kernel lists the newest interface first (cfg80211_register_wdev()).
+    std::ranges::reverse(parts);
     for (const sys::CardInterface& part : parts) {
       if (part.card != card) continue;
       from.SetUp(part.ifindex, false);
@@ -52,8 +54,8 @@ class StandInCards : public sys::WirelessCards {
   }
 
   bool movable = true;
-  bool breaks_after_move = false;  // once
-  std::vector<uint32_t> moves;     // the cards, in order
+  bool breaks_after_move = false;  // the next Move() throws after its move
+  std::vector<uint32_t> moves;     // the cards that were moved, in order
 
  private:
   static std::string FreeName(sys::Netlink& session) {

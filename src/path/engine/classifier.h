@@ -1,4 +1,4 @@
-// Finds the pair, direction and class of a received frame and replaces its tag.
+// Finds the pair, direction and class of a received frame and replaces the frame's link tag.
 #pragma once
 
 #include <array>
@@ -15,31 +15,32 @@
 
 namespace viaduct::engine {
 
-// "eth0", "eth0:vlan=10", "eth0:mpls=100". `ports`: Config::ports.
+// Returns the attachment as text: "eth0", "eth0:vlan=10" or "eth0:mpls=100". `ports`: the names in
+// Config::ports.
 std::string FormatAttachment(const Attachment& attachment, const std::vector<std::string>& ports);
 
 class Classifier {
  public:
-  // Throws UsageError for: no pairs, names or attachments given twice, a port, VLAN or label out of
-  // range, a filter that cannot be compiled.
+  // Throws UsageError if `config` has no pairs, gives a name or an attachment twice, has a port,
+  // VLAN or label out of range, or has a filter that cannot be compiled.
   explicit Classifier(const Config& config);
 
   struct Match {
     uint32_t pair = 0;         // index into Config::pairs
     uint32_t class_index = 0;  // 0: the pair's own SPEC; i: Pair::classes[i - 1]
     Direction direction = Direction::kUp;
-    size_t out = 0;     // the port at the far end
-    wire::LinkTag tag;  // to be pushed before the frame leaves there (wire::PushTag)
+    size_t out = 0;     // index of the port at the far end
+    wire::LinkTag tag;  // pushed (wire::PushTag) before the frame leaves through port `out`
   };
   // Removes the link's tag from `frame` (a single frame from `port`, no super-frame; see
-  // port/super_frame.h): it then begins later in the same memory. Returns nothing when it belongs
-  // to no pair, or cannot carry the far end's tag (ARP cannot carry a label); the caller must then
-  // drop it. An untagged attachment receives what no tagged one on its port does, with its tags, if
-  // any. Does not allocate.
+  // port/super_frame.h); the frame then begins later in the same memory. Returns nothing when the
+  // frame belongs to no pair, or cannot carry the far end's tag (an ARP frame cannot carry a
+  // label); the caller must then drop the frame. An untagged attachment receives all frames that no
+  // tagged attachment on its port receives, with their tags, if any. Does not allocate.
   std::optional<Match> Classify(size_t port, wire::Bytes& frame) const;
 
  private:
-  // One end of a pair, as frames arrive at it.
+  // The match of the frames that arrive at one end of a pair.
   struct End {
     uint32_t pair = 0;
     Direction direction = Direction::kUp;
@@ -48,7 +49,7 @@ class Classifier {
   };
   static constexpr size_t kVlans = 4096;
   static constexpr int32_t kNone = -1;
-  // Indices into ends_.
+  // The indices into ends_ of the attachments of one port, by the tag of their frames.
   struct PortTable {
     std::array<int32_t, kVlans> by_vlan;
     std::unordered_map<uint32_t, int32_t> by_label;

@@ -22,7 +22,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxConnections = 64;
-// A whole answer must fit, because sending never blocks on a client.
+// The send buffer of a connection in bytes: a complete answer must fit, because sending never
+// blocks.
 constexpr int kSendBuffer = 4 << 20;
 
 json Refusal(const std::string& message, ExitStatus status) {
@@ -59,10 +60,11 @@ void ControlServer::Serve() {
 }
 
 void ControlServer::Serve(int fd) {
-  if (!Read(connections_.at(fd))) connections_.erase(fd);  // closing it ends the watch, too
+  if (!Read(connections_.at(fd))) connections_.erase(fd);  // closing the socket also ends its watch
 }
 
-// Returns false when the connection has ended.
+// Reads and answers the requests that a connection has sent. Returns false when the connection has
+// ended.
 bool ControlServer::Read(Connection& connection) {
   std::array<char, 16384> buffer;
   const ssize_t got = recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
@@ -139,7 +141,7 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
   ipc::LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;
   for (;;) {
-    // The deadline is for the whole answer, which may arrive byte by byte.
+    // The deadline applies to the complete answer, which may arrive byte by byte.
     pollfd wait{socket.get(), POLLIN, 0};
     const int ready = poll(&wait, 1, PollTimeout(deadline));
     if (ready == 0) throw Error("the path has ended, or does not answer");

@@ -21,24 +21,25 @@ namespace viaduct::engine {
 // its connection; nothing else is affected. For use by one thread.
 class ControlServer {
  public:
-  // Returns the members to add to the answer {"ok": true}, or null: they are not known yet, and
-  // AnswerWaiting() supplies them. Any exception becomes the error answer.
+  // Handles a request. Returns the members to add to the answer {"ok": true}, or null if the
+  // members are not known yet and AnswerWaiting() will supply them. An exception becomes the error
+  // answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.
   ControlServer(UniqueFd listener, Handler handler);
 
-  // Readable when Serve() has something to do.
+  // Returns the descriptor that is readable when Serve() has something to do.
   int fd() const { return poller_.fd(); }
   // Handles pending connections and requests; never blocks.
   void Serve();
-  // The answer to every request that waits for one.
+  // Answers every request that is waiting for an answer, with these members.
   void AnswerWaiting(const nlohmann::json& members);
 
  private:
   struct Connection {
     UniqueFd socket;
-    int waiting = 0;  // requests
+    int waiting = 0;  // number of requests that wait for AnswerWaiting()
     ipc::LineBuffer lines{kMaxRequestLine};
   };
 
@@ -55,14 +56,15 @@ class ControlServer {
   std::map<int, Connection> connections_;
 };
 
-// Sends one request to the path that listens on this socket and returns its answer. An error answer
-// is thrown with its exit status; UsageError if no path listens there any more; Error where it does
-// not answer within `timeout`.
+// Sends one request to the path that listens on this socket and returns the path's answer. Throws
+// an error answer as an exception with its exit status, UsageError if no path listens on the socket
+// any more, and Error if the path does not answer within `timeout`.
 nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request,
                    Duration timeout = Duration::Seconds(10));
 
-// Performs a kSet request on the engine that `live` changes. Throws UsageError if there is no such
-// pair, if none is named although there are several, or if the engine refuses.
+// Performs a kSet request on the engine that `live` changes. Throws UsageError if the pair does not
+// exist, if the request names no pair although there are several, or if the engine refuses the
+// change.
 void PerformSet(const ControlRequest& request, const Config& config, LivePath& live);
 
 }  // namespace viaduct::engine

@@ -17,14 +17,15 @@ inline constexpr auto kFates = [] {
   return fates;
 }();
 
-// The name of a fate in JSON keys and Prometheus labels: "queue_full".
+// Returns the name of a fate in JSON keys and Prometheus labels: "queue_full".
 std::string FateKey(path::Fate fate);
 
-// A port's counters, without those that only control ports have.
+// Returns a port's counters as results, without the counters that only control ports have.
 result::FrameCounters DescribeCounters(const io::PortCounters& counters);
 
-// The order of pipelines does not depend on how they are distributed over threads. The caller fills
-// in the name, seed, times and environment.
+// Converts an engine's statistics to results. The order of the pipelines in the results does not
+// depend on their distribution over threads. The caller fills in the name, seed, times and
+// environment.
 result::EngineResult DescribeStatistics(const Statistics& statistics,
                                         std::optional<Duration> lateness_limit);
 

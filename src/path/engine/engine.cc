@@ -43,7 +43,7 @@ class Sides {
   }
 
  private:
-  // Directions that share a link need one thread.
+  // Joins the sides of directions that share a link, because these directions need one thread.
   void JoinSharedLinks(const Config& config) {
     std::map<std::string, size_t> first;
     const auto join = [&](const path::Spec& spec, size_t side) {
@@ -61,8 +61,8 @@ class Sides {
   std::vector<size_t> parents_;
 };
 
-// The thread of each side. The groups with most pipelines are assigned first, each to the thread
-// that has the fewest so far.
+// Returns the thread of each side. The groups of joined sides with the most pipelines are assigned
+// first, each to the thread that has the fewest pipelines so far.
 std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t threads) {
   std::vector<size_t> weights(sides.count());
   for (const Pair& pair : config.pairs) {
@@ -83,7 +83,7 @@ std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t thread
   return thread_of;
 }
 
-// Returns `config` completed with the values that it leaves to the ports.
+// Returns `config` with the maximum frame length, if it is not given, from the MTUs of the ports.
 Config Complete(Config config, const std::vector<std::unique_ptr<io::AnyPort>>& ports) {
   if (config.frame_bytes != 0) return config;
   constexpr size_t kHeaders = wire::EthernetHeader::kSize + 2 * wire::VlanTag::kSize;
@@ -102,7 +102,7 @@ void Check(const Config& config, size_t ports) {
   }
 }
 
-// The pair's index and the class's (0: no class) of a change.
+// Returns the index of the pair and the index of the class (0: no class) of a change.
 std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
   const auto pair = std::find_if(config.pairs.begin(), config.pairs.end(),
                                  [&](const Pair& each) { return each.name == change.pair; });
@@ -117,8 +117,8 @@ std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
   throw UsageError(fmt::format("pair {} has no class {}", change.pair, change.class_name));
 }
 
-// Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
-// the page cache.
+// Constructs a pipeline to report errors of a SPEC or its files on the caller's thread. When the
+// loop reads the files, they are in the page cache.
 void Try(const Config& config, const path::Spec& spec, size_t class_index) {
   MemoryBudget budget(config.memory);
   FramePool pool(budget, config.memory, config.frame_bytes);
@@ -283,11 +283,12 @@ class Engine::Impl {
   std::vector<std::unique_ptr<io::AnyPort>> ports_ VIADUCT_GUARDED_BY(ports_mutex_);
   // The counters of ports that have been replaced, summed by index of the port.
   std::vector<io::PortCounters> replaced_ VIADUCT_GUARDED_BY(ports_mutex_);
-  Mutex ports_mutex_;  // protects against threads that read statistics and replace ports at once
+  // The mutex separates threads that read statistics from threads that replace ports.
+  Mutex ports_mutex_;
   const Classifier classifier_;
   SystemClock clock_;
   MemoryBudget budget_;
-  std::vector<size_t> thread_of_;  // indexed by side
+  std::vector<size_t> thread_of_;  // indexed by the side of a port (see Sides)
   std::vector<std::unique_ptr<TraceFile>> traces_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<std::shared_ptr<path::Nat>> nats_;  // indexed by pair

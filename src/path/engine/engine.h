@@ -37,7 +37,7 @@ struct PipelineStatistics {
 struct PortStatistics {
   std::string name;
   io::PortCounters counters;
-  uint64_t unmatched = 0;  // frames of no pair (another VLAN, another label), dropped
+  uint64_t unmatched = 0;  // frames that belong to no pair (another VLAN, another label), dropped
   uint64_t too_long = 0;   // frames over Config::frame_bytes, dropped
   bool up = true;          // false: the interface vanished or is down
   std::string access;      // io::AnyPort::Description()
@@ -50,25 +50,26 @@ struct Statistics {
   int64_t spilled_bytes = 0, spilled_peak = 0;
   // The last error of a spill disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
-  // The records that the trace and the log lack: TraceFile::Trouble().
+  // The messages of TraceFile::Trouble(), about records that the trace or the log lacks.
   std::vector<std::string> trace_troubles;
 };
 
-// Tries changes before an engine runs.
+// Checks changes before an engine runs.
 class ChangeTrial {
  public:
-  // `config` must outlive this object. Throws UsageError if an engine could not begin with its
-  // SPECs.
+  // `config` must outlive this object. Throws UsageError if an engine could not begin with the
+  // SPECs of `config`.
   explicit ChangeTrial(const Config& config);
-  // Throws UsageError, and changes nothing, where an engine that had made the changes so far could
-  // not make this one: its pair, SPEC or files are wrong, it changes what cannot be changed while a
-  // path runs, or it conflicts with the definition that another SPEC gives of a shared link.
+  // Adds a change to the trial. Throws UsageError, and changes nothing, if an engine that had made
+  // all changes so far could not make this change: the pair, SPEC or files are wrong, a key cannot
+  // be changed while a path runs, or the change conflicts with the definition of a shared link in
+  // another SPEC.
   void Apply(const Change& change);
 
  private:
   const Config& config_;
   path::Trial trial_;
-  // The pipelines' numbers, by pair, direction, and class (0: none).
+  // The numbers of the pipelines in trial_, by pair, direction, and class (0: none).
   std::map<std::tuple<size_t, Direction, size_t>, size_t> pipelines_;
 };
 
@@ -82,16 +83,16 @@ class Engine {
   // Stops forwarding and ends the trace and the log; packets that still wait are counted as waiting
   // in the statistics.
   void Stop();
-  // May be called by any thread. Throws UsageError for an unknown pair, an invalid SPEC or a file
-  // that cannot be read. Changes nothing.
+  // Checks a change without making it; may be called by any thread. Throws UsageError for an
+  // unknown pair, an invalid SPEC or a file that cannot be read.
   void Check(const Change& change) const;
-  // Makes a change that Check() accepts, by any thread. Throws UsageError where other directions
-  // forbid it, and then changes nothing.
+  // Makes a change that Check() accepts; may be called by any thread. Throws UsageError, and
+  // changes nothing, if the state of other directions forbids the change.
   void Apply(const Change& change);
-  Statistics Read() const;  // any thread
-  // May be called by any thread. For an interface that was deleted and created again with a new
-  // index: forwards through the new port from now on; counters continue. The engine notices by
-  // itself when an interface is only taken down and up.
+  Statistics Read() const;  // may be called by any thread
+  // Replaces a port whose interface was deleted and created again with a new index: forwards
+  // through `replacement` from now on; the port's counters continue. May be called by any thread.
+  // The engine itself notices an interface that is only taken down and up.
   void ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement);
 
  private:

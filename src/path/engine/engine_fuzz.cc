@@ -1,5 +1,5 @@
-// Any bytes on a port, with any metadata, through tags, classes and every stage: nothing may be
-// read or written where it should not, and every frame is counted.
+// Fuzz test of an engine's loop: frames with any bytes and any metadata pass tags, classes and
+// every stage. No access may be out of bounds, and every frame must be counted.
 #include <cstring>
 
 #include "base/test_clock.h"
@@ -25,7 +25,8 @@ Config MakeConfig() {
   return config;
 }
 
-// One frame of the input: 8 bytes of metadata, a length, the bytes.
+// Sends one frame of the input (8 bytes of metadata, which include the length, then the bytes) to
+// `port`. Returns the number of input bytes used.
 size_t TakeFrame(std::span<const uint8_t> input, io::MemoryPort& port, Instant stamp) {
   uint8_t head[8] = {};
   std::memcpy(head, input.data(), std::min(input.size(), sizeof(head)));
@@ -66,7 +67,8 @@ void Run(std::span<const uint8_t> input) {
   }
   loop.JoinReceivers();
   std::array<io::ReceivedFrame, 64> out;
-  // Captured by name: clang 14 refuses structured bindings (C++20, P1381).
+  // The variables are captured by name, because clang 14 refuses to capture structured bindings
+  // (C++20, P1381).
   const auto turn = [&, &a = a, &b = b] {
     clock.Advance(Duration::Microseconds(300));
     loop.Sleep(Duration());

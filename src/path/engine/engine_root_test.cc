@@ -1,4 +1,4 @@
-// The engine on real interfaces and threads. It also runs under ThreadSanitizer.
+// Tests of the engine on real interfaces and threads, which also run under ThreadSanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace wire::packet;
 using testing::HasSubstr;
 
-// Veth pairs whose near ends the engine gets, and whose far ends the test holds.
+// Veth pairs: the engine has the near ends, the test has the far ends.
 class EngineRootTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -41,7 +41,7 @@ class EngineRootTest : public testing::Test {
     return io::Hold(Open(fmt::format("near{}", index)));
   }
 
-  // Pairs (0, 1), (2, 3)...
+  // Starts an engine that joins the ports 0 and 1, 2 and 3... in `pairs` pairs.
   std::unique_ptr<Engine> Start(int pairs, int threads, const std::string& spec) {
     Config config;
     std::vector<std::unique_ptr<io::AnyPort>> ports;
@@ -72,7 +72,7 @@ class EngineRootTest : public testing::Test {
   static void SendMany(io::RingPort& port, int count, int first = 0) {
     for (int i = 0; i < count; ++i) io::SendFrame(port, Frame(first + i));
   }
-  // Whether exactly the frames of SendMany arrive, in their order.
+  // Expects that exactly the frames of SendMany() arrive, in order.
   static void ExpectMany(io::RingPort& port, int count) {
     ExpectMany(io::ReceiveDescribed(port, static_cast<size_t>(count)), count);
   }
@@ -150,7 +150,7 @@ TEST_F(EngineRootTest, AnInterfaceThatVanishesUnderLoadStopsNoOther) {
   ExpectMany(b, 50);
   const Statistics after = engine->Read();
   EXPECT_TRUE(after.ports[1].up);
-  // The counts of the replaced port are kept.
+  // The counts of the replaced port are included in the port's counters.
   EXPECT_EQ(after.ports[1].counters.tx_dropped_error, refused);
   EXPECT_EQ(after.ports[1].counters.tx_frames, statistics.ports[1].counters.tx_frames + 50);
 }
@@ -183,7 +183,8 @@ TEST_F(EngineRootTest, AnInterfaceTakenDownAndUpGoesOn) {
   namespace_->Run("until ip link show far1 | grep -q 'state UP'; do sleep 0.01; done");
   while (!engine->Read().ports[1].up) std::this_thread::yield();
   SendMany(a, 10);
-  // The last frame may still have waited in the ring when the interface came up.
+  // The last frame that was sent while the interface was down may still have waited in the ring
+  // when the interface came up.
   std::vector<std::string> received = io::ReceiveDescribed(b, 10);
   if (!received.empty() && received.front() == Describe(Frame(kLost + 9))) {
     received.erase(received.begin());

@@ -1,5 +1,5 @@
-// An indexed binary heap: a fixed set of items ordered by their instants, which knows each item's
-// position.
+// An indexed binary heap: a fixed set of items ordered by their instants. The heap knows the
+// position of each item.
 #pragma once
 
 #include <cstddef>

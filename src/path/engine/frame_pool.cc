@@ -17,8 +17,9 @@ namespace {
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// A whole and odd number of cache lines: the headers of frames then fall into all sets of a cache,
-// not into every 32nd (2 KiB slots of 700 kpps x 10 ms would contend for a thirty-second of it).
+// Returns the distance between slots: an odd integral number of cache lines, so that the headers of
+// frames use all sets of a cache. With slots of 2 KiB, the headers (of 700 kpps x 10 ms) would use
+// every 32nd set only, and contend for 1/32 of the cache.
 size_t StrideFor(size_t bytes) {
   const size_t lines = (bytes + kLine - 1) / kLine;
   return (lines | 1) * kLine;
@@ -42,7 +43,8 @@ FramePool::FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes)
         fmt::format("memory limit {}: too small for one frame of {} bytes; give at least {}",
                     FormatBytes(limit), frame_bytes, FormatBytes(SlotCost())));
   }
-  // At least 16 chunks, so that several threads and disk buffers can share a small limit.
+  // The pool has at least 16 chunks, so that several threads and disk buffers can share a small
+  // limit.
   chunk_ = std::clamp<size_t>(kHugePage / stride_, 1, std::max<size_t>(capacity_ / 16, 1));
   mapped_ = (capacity_ * stride_ + kHugePage - 1) / kHugePage * kHugePage;
   void* const memory = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
@@ -75,8 +77,8 @@ void FramePool::Prepare(int64_t bytes) {
   const auto slots = static_cast<size_t>(bytes / SlotCost());
   while (slots_ < std::min(slots, capacity_) && Grow()) {
   }
-  // Grow() has touched the headers' pages only. Kernels before 5.14 cannot take the remaining pages
-  // now.
+  // Grow() has touched only the pages of the headers. This call takes the remaining pages; kernels
+  // before 5.14 cannot do this.
   madvise(memory_, slots_ * stride_, MADV_POPULATE_WRITE);
 }
 

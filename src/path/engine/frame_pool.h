@@ -13,7 +13,7 @@
 
 namespace viaduct::engine {
 
-// The rest of a memory limit. May be used by any thread.
+// The memory in bytes that is still available below a limit. May be used by any thread.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t bytes) : left_(bytes) {}
@@ -25,30 +25,32 @@ class MemoryBudget {
   std::atomic<int64_t> left_;
 };
 
-// For use by one thread. Takes memory from the budget in chunks on demand and keeps it. In its slot
-// a frame's bytes follow space for a tag; checksums are complete (the engine completes them as
-// frames arrive, when the bytes are in the cache anyway).
+// A store of frames in slots, for use by one thread. It takes memory from the budget in chunks on
+// demand and keeps the memory. In a slot, space for a tag precedes the frame's bytes. Checksums are
+// complete (the engine completes them as frames arrive, when the bytes are in the cache anyway).
 class FramePool final : public path::FrameStore {
  public:
   // The memory that a waiting frame needs in addition to its bytes: the slot's header, and the
   // records in queues and timing wheels (included so that the limit covers all memory).
   static constexpr size_t kOverhead = 128;
 
-  // `frame_bytes`: the longest frame. `limit`: the budget's size at the start; a pool can never
-  // hold more. Throws UsageError if not even one frame fits in it, or SystemError.
+  // `frame_bytes`: the maximum length of a frame. `limit`: the initial size of the budget in bytes,
+  // the maximum that a pool can hold. Throws UsageError if not even one frame fits in the limit, or
+  // SystemError.
   FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes);
   ~FramePool() override;
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  // Takes memory for this many bytes of frames now, as far as the budget allows, so that the first
-  // frames do not wait for page faults.
+  // Takes memory for this many bytes of frames in advance, up to the available budget, so that the
+  // first frames do not wait for page faults.
   void Prepare(int64_t bytes);
   // Creates a frame with these bytes; returns nothing when memory is exhausted.
   std::optional<path::FrameHandle> Add(std::span<const std::byte> frame, const wire::LinkTag& tag);
-  // The tag to be added when the frame leaves.
+  // Returns the tag that Tagged() adds when the frame leaves.
   wire::LinkTag& Tag(path::FrameHandle frame) { return HeaderOf(frame).tag; }
-  // Adds the tag and returns the frame to be sent. After that it may only be sent again, or freed.
+  // Adds the tag and returns the frame to be sent. Afterwards the frame may only be sent again, or
+  // freed.
   std::span<const std::byte> Tagged(path::FrameHandle frame);
 
   std::span<std::byte> Bytes(path::FrameHandle frame) override;
@@ -58,17 +60,17 @@ class FramePool final : public path::FrameStore {
 
   size_t frame_bytes() const { return frame_bytes_; }
   int64_t SlotCost() const { return static_cast<int64_t>(stride_ + kOverhead); }
-  // The bytes of the slots in use.
+  // Returns the bytes of the slots in use.
   int64_t UsedBytes() const;
-  // The bytes that Add() could still use: free slots, and the rest of the budget (which other pools
-  // may take).
+  // Returns the bytes that Add() could still use: the free slots and the available budget (which
+  // other pools may take).
   int64_t FreeBytes() const;
 
  private:
   struct Header {
     uint32_t bytes = 0;
     wire::LinkTag tag;
-    bool tagged = false;  // the tag is in the frame
+    bool tagged = false;  // `tag` has been added to the frame's bytes
   };
   static constexpr size_t kData = 32;  // offset of the frame in a slot, in bytes
   static_assert(sizeof(Header) + wire::LinkTag::kSize <= kData);
@@ -85,10 +87,10 @@ class FramePool final : public path::FrameStore {
   size_t stride_;
   size_t capacity_;    // slots that the limit allows
   size_t chunk_;       // slots taken from the budget at a time
-  size_t slots_ = 0;   // taken from the budget
-  size_t mapped_ = 0;  // bytes
+  size_t slots_ = 0;   // slots taken from the budget so far
+  size_t mapped_ = 0;  // bytes of mapped memory
   std::byte* memory_ = nullptr;
-  std::vector<path::FrameHandle> free_;  // last freed is first used: it is in the cache
+  std::vector<path::FrameHandle> free_;  // the slot freed last is used first: it is in the cache
 };
 
 }  // namespace viaduct::engine

@@ -64,7 +64,7 @@ path::Spec LivePath::Effective(const State& state) {
   return state.is_down ? path::ChangeSpec(state.spec, "loss=100%") : state.spec;
 }
 
-// A pair has one NAT: one direction must release it before the opposite direction gets it.
+// A pair has one NAT: one direction must release the NAT before the opposite direction gets it.
 std::vector<LivePath::Step> LivePath::StepsTo(const States& wanted) const {
   std::vector<Step> steps;
   for (const auto& [key, state] : wanted) {
@@ -78,8 +78,9 @@ std::vector<LivePath::Step> LivePath::StepsTo(const States& wanted) const {
   return steps;
 }
 
-// Undoing a change does not restore what it has ended: bindings of a NAT, the state of a loss
-// model. All checks that can be made in advance are therefore made before the first change.
+// Undoing a change does not restore the state that the change has ended: bindings of a NAT, the
+// state of a loss model. All checks that can be made in advance are therefore made before the first
+// change.
 void LivePath::Become(States wanted) {
   for (const auto& [key, state] : wanted) {
     const auto& [pair, class_name, direction] = key;

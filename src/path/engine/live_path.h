@@ -31,17 +31,18 @@ class LivePath {
   LivePath(const Config& config, std::function<void(const Change&)> check,
            std::function<void(const Change&)> apply);
 
-  // Changes the keys that the texts give. Throws UsageError if a text or a target is wrong or the
-  // engine refuses, and then changes nothing.
+  // Changes the keys that the texts give. Throws UsageError, and changes nothing, if a text or a
+  // target is wrong or the engine refuses.
   void Set(const std::vector<SpecChange>& changes);
   void Set(const Target& target, const std::string& text) { Set({{target, text}}); }
-  // A link that is down loses every packet that arrives; packets in flight are still delivered.
+  // Sets the links of a target up or down. A link that is down loses every packet that arrives;
+  // packets in flight are still delivered.
   void SetLink(const Target& target, bool up);
 
  private:
   using Key = std::tuple<std::string, std::string, Direction>;
   struct State {
-    path::Spec spec;  // while the link is up
+    path::Spec spec;  // the SPEC while the link is up
     bool is_down = false;
   };
   using States = std::map<Key, State>;
@@ -51,9 +52,9 @@ class LivePath {
 
   void Add(const Pair& pair, const std::string& class_name, const path::Spec& up,
            const path::Spec& down);
-  // The keys in `states` that the target selects.
+  // Returns the keys in states_ that the target selects.
   std::vector<Key> KeysOf(const Target& target) const;
-  // The changes from states_ to `wanted`, in an order in which they can be made.
+  // Returns the changes from states_ to `wanted`, in an order in which the engine can make them.
   std::vector<Step> StepsTo(const States& wanted) const;
   // Changes the engine from states_ to `wanted`, either completely or not at all.
   void Become(States wanted);

@@ -1,4 +1,4 @@
-// Changes of a running path and the control protocol for them, without an engine.
+// Tests of changes of a running path and of the control protocol for changes, without an engine.
 #include "path/engine/live_path.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ std::string Refusal(const Work& work) {
   return "accepted";
 }
 
-// The changes that an engine would get, in a readable form: "p/up delay=10ms".
+// Records the changes that an engine would receive, in a readable form: "p/up delay=10ms".
 class LivePathTest : public testing::Test {
  protected:
   LivePathTest()
@@ -101,7 +101,8 @@ TEST_F(LivePathTest, WhatIsRefusedChangesNothing) {
   EXPECT_EQ(Told(), "p/down delay=1ms\nq/down delay=1ms\n");
 }
 
-// A NAT that has drawn other ports cannot take them back.
+// A change of the NAT's id cannot be undone, because the NAT cannot restore the ports that it drew
+// before. An error in a later change must therefore be found before the first change is made.
 TEST_F(LivePathTest, WhatCanBeKnownBeforeIsRefusedBeforeTheFirstChange) {
   live.Set({"p", "", true, false}, "nat=port");
   Told();

@@ -15,12 +15,14 @@ namespace {
 
 // The number of bursts that one poll reads from a port before other ports are polled.
 constexpr int kBurstsPerLook = 4;
-// A sleep may end this much late: closer to a deadline the loop spins instead.
+// The time before a deadline in which the loop spins instead of sleeping, because a sleep may end
+// this much late.
 constexpr Duration kSpin = Duration::Microseconds(50);
-// The maximum spinning time of a thread that is pinned to a processor, if sleeps were seen to end
-// later.
+// The maximum spinning time before a deadline, for a thread that is pinned to a processor, if its
+// sleeps were observed to end later than kSpin.
 constexpr Duration kMaxSpin = Duration::Milliseconds(2);
-// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
+// The time before a deadline in which a spinning loop does not poll descriptors, because a poll
+// costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
 // The maximum time between two polls of a port, so that its ring does not fill up meanwhile.
 constexpr Duration kMaxInterval = Duration::Milliseconds(1);
@@ -30,19 +32,20 @@ constexpr Duration kMinDelayToSpend = Duration::Microseconds(200);
 // The time after the last frame during which a port is still polled periodically.
 constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
-// The disk buffers use this fraction (1/n) of the memory limit.
+// The divisor of the memory limit for disk buffers: the buffers use 1/n of the limit.
 constexpr int64_t kShareOfBuffers = 4;
 // The frame memory that is allocated before the first frame arrives, in bytes.
 constexpr int64_t kPrepared = 16 << 20;
-// The maximum plausible sending time; a longer one means that this thread was interrupted.
+// The maximum plausible sending time; a longer measured time means that this thread was
+// interrupted.
 constexpr Duration kMaxWayDuration = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMaxPending = 1024;
 // The maximum time between a frame's time stamp and its appearance in the ring.
 constexpr Duration kStampAhead = Duration::Microseconds(20);
 
-// Returns approximately the minimum time that a frame stays in the path, which is how late it may
-// be read.
+// Returns the approximate minimum time that a frame spends in the path: the maximum delay with
+// which the frame may be read.
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay.base || spec.reorder) return Duration();
   return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
@@ -77,7 +80,7 @@ Loop::~Loop() = default;
 
 std::unique_ptr<SpillDisks> Loop::OpenDisks(MemoryBudget& budget) {
   if (config_.spill.empty()) return nullptr;
-  size_t queues = 0;  // a rate's and a delay's in each pipeline
+  size_t queues = 0;  // one queue of the rate and one of the delay in each pipeline
   for (const Pair& pair : config_.pairs) queues += 4 * (1 + pair.classes.size());
   const auto share = config_.memory / kShareOfBuffers / config_.threads;
   const auto sizes = SpillDisks::SizesFor(share, queues);
@@ -201,9 +204,9 @@ void Loop::Turn() {
   if (lateness_.Count() == count_before + 1) LearnLead();
 }
 
-// Measures how long a single frame takes from the beginning of a turn until its port has sent it.
-// Half of that is before the instant of the kernel's time stamp (measured); a longer lead would
-// send early.
+// Measures the time that a single frame takes from the beginning of a turn until its port has sent
+// it. Half of this time is before the instant of the kernel's time stamp (measured); a longer
+// send_lead_ would send frames early.
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
   const Duration way = std::min(sent_ - now_, kMaxWayDuration);
@@ -228,7 +231,8 @@ void Loop::Read(Receiver& receiver) {
   }
 }
 
-// Up to when all frames have been read that may enter before those of this receiver.
+// Returns the instant up to which all frames have been read that may enter a pipeline before the
+// frames of this receiver.
 Instant Loop::SearchedOf(const Receiver& receiver) const {
   if (receiver.group == kNone) return receiver.searched;
   Instant searched = Instant::Never();
@@ -260,8 +264,8 @@ void Loop::MarkDirty(uint32_t id) {
   touched_.push_back(id);
 }
 
-// Returns whether the port was empty. It may return fewer frames than it has (long ones), but never
-// none.
+// Reads a burst of frames from a receiver's port and returns whether the port was empty. A port may
+// return fewer frames than it has (if they are long), but not zero while it has frames.
 bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
   const size_t count = receiver.from->Receive(received_);
   if (count == 0) {
@@ -269,8 +273,8 @@ bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
     return true;
   }
   looked = clock_.Now();
-  // The kernel takes the time stamp before the frame appears in the ring, so it may precede the
-  // last poll.
+  // The kernel takes the time stamp before the frame appears in the ring, so the stamp may precede
+  // the last poll.
   const Instant earliest = receiver.searched - kStampAhead;
   Instant arrived = receiver.searched;
   for (size_t i = 0; i < count; ++i) {
@@ -374,9 +378,9 @@ void Loop::Listen(uint32_t index, bool on) {
 void Loop::Serve(Lane& lane) {
   Sender& sender = senders_[lane.sender];
   const auto id = static_cast<uint32_t>(&lane - lanes_.data());
-  // A departure that is due at most the lead after the searched instant is served now; a frame that
-  // arrives in between is treated as arriving at that instant. If there is more to search, nothing
-  // is served early.
+  // A departure that is due at most send_lead_ after `searched`, the instant up to which the port
+  // has been read, is served now; a frame that arrives in between is treated as if it arrived when
+  // the departure is due. If there are still frames to read, no departure is served early.
   const Instant searched = SearchedOf(receivers_[lane.receiver]);
   Instant& reached = ReachedOf(lane);
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
@@ -420,7 +424,7 @@ size_t Loop::FlushBurst(Sender& sender) {
   const size_t taken = sender.to->Transmit(std::span(frames).first(burst.size()));
   sent_ = clock_.Now();
   sender.blocked = taken < burst.size();
-  // The frames of a burst leave one after the other, not all when it begins.
+  // The frames of a burst leave one after another, not all at the beginning of the burst.
   const Duration each = taken == 0 ? Duration() : (sent_ - before) / static_cast<int64_t>(taken);
   std::span<const uint32_t> refused = sender.to->Refused();
   for (size_t i = 0; i < taken; ++i) {
@@ -460,7 +464,7 @@ void Loop::Idle() {
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
-    // Ports that are waited for are looked at, too, while there is always something else to do.
+    // Ports that the loop waits for must also be polled while other work is always due.
     if (next <= now && (listened_ == 0 || now - waited_ < kMaxInterval)) return;
     window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - send_lead_, retry_);
@@ -537,7 +541,7 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   Lane& lane = *FindLane(pair, class_index, direction);
   now_ = clock_.Now();
   ++turn_;
-  Poll(lane.receiver);  // the old path applies to frames that arrived before the change
+  Poll(lane.receiver);  // the old SPEC applies to frames that arrived before the change
   Instant& reached = ReachedOf(lane);
   const Instant at = std::max(SearchedOf(receivers_[lane.receiver]), reached);
   lane.pipeline->Change(spec, at);

@@ -1,10 +1,10 @@
-// One thread's share of an engine: the ports it receives from, the ports it sends to, and the
-// pipelines between them.
+// One thread's share of an engine: the ports from which the thread receives, the ports to which it
+// sends, and the pipelines between them.
 //
 // Time: a frame's arrival instant is the kernel's time stamp, and a pipeline never advances past
-// the instant up to which its port has been read. So a frame's fate does not depend on when the
-// loop polled. A turn reads the clock, polls the ports of the pipelines that are due (others cost
-// nothing), and sends the frames that are due.
+// the instant up to which its port has been read. So a frame's fate does not depend on the instants
+// at which the loop polled. A turn reads the clock, polls the ports of the pipelines that are due
+// (other ports cost nothing), and sends the frames that are due.
 #pragma once
 
 #include <array>
@@ -34,46 +34,49 @@ namespace viaduct::engine {
 
 class Loop {
  public:
-  // Clock, classifier and budget must outlive the loop. Throws SystemError, UsageError (memory).
+  // All arguments must outlive the loop. Throws SystemError, or UsageError if the memory limit is
+  // too small.
   Loop(const Config& config, const Classifier& classifier, MemoryBudget& budget, Clock& clock);
   ~Loop();
 
   // The ports are not owned; a port's receiving and sending side may belong to different loops.
   void AddReceiver(size_t port, io::AnyPort* from);
   void AddSender(size_t port, io::AnyPort* to);
-  // Must be called before the pipelines are added: every packet's fate goes to `file`, too, which
-  // must outlive the loop.
+  // Adds a file to which every packet's fate is written in this format. Must be called before the
+  // pipelines are added; `file` must outlive the loop.
   void AddTrace(TraceFile* file, path::TraceFormat format) { traces_.push_back({file, format}); }
-  // Must be called after the ports are added: adds one direction of a class of a pair (0: packets
-  // that no class matches). Throws UsageError if the SPEC's files are invalid. `index`: the
-  // pipeline's number in the trace, unique in the engine.
+  // Adds the pipeline of one direction of a class of a pair (class 0: packets that no class
+  // matches). Must be called after the ports are added. Throws UsageError if the SPEC's files are
+  // invalid. `index`: the pipeline's number in the trace, unique in the engine.
   void AddPipeline(size_t pair, size_t class_index, Direction direction,
                    std::shared_ptr<path::Nat> nat, uint32_t index);
 
-  // Must be called after the pipelines are added. Throws UsageError if a shared link has no rate.
+  // Groups the receivers whose frames share a link. Must be called after the pipelines are added.
+  // Throws UsageError if a shared link has no rate.
   void JoinReceivers();
 
-  // The paths begin to exist. Before Run().
+  // Sets the instant at which the paths begin to exist. Must be called before Run().
   void Begin(Instant now);
 
   bool HasWork() const { return !lanes_.empty(); }
   // Forwards on the calling thread until Stop(). `cpu`: the processor to pin the thread to; -1:
   // none.
   void Run(int cpu);
-  void Stop();  // any thread
+  void Stop();  // may be called by any thread
 
-  // May be called by any thread: runs `task` on the loop's thread between two turns, or on the
-  // calling thread while the loop does not run, and returns when it is done; rethrows what it
-  // throws.
+  // Runs `task` on the loop's thread between two turns, or on the calling thread while the loop
+  // does not run, and returns when the task is done; rethrows the exception of the task. May be
+  // called by any thread.
   void Do(const std::function<void()>& task);
 
   // The following functions must be called on the loop's thread (in Do()).
 
-  // Throws UsageError and changes nothing if there is no such pipeline, or for the reasons of
-  // Pipeline::Change().
+  // Changes the SPEC of a pipeline. Throws UsageError and changes nothing if the pipeline does not
+  // exist, or for the reasons of Pipeline::Change().
   void Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec);
   void ReplacePort(size_t port, io::AnyPort* with);
-  // Adds this loop's part: its pipelines, its receivers' unmatched frames, lateness, memory.
+  // Adds this loop's part to the statistics: its pipelines, its receivers' unmatched frames,
+  // lateness, memory.
   void AddTo(Statistics& statistics);
 
   // Performs one round of work at the current time; Run() repeats it, and tests call it.
@@ -82,53 +85,53 @@ class Loop {
   // polled in the next turn.
   void Sleep(Duration duration);
   // Returns the instant at which the next turn has something to do, unless a watched port becomes
-  // readable before.
+  // readable earlier.
   Instant NextTurn() const;
 
  private:
   static constexpr size_t kBurst = 64;
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // the waiter's tag
+  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // the disks' tag in waiter_
 
   struct Lane {  // a pipeline and its ports
     size_t pair = 0, class_index = 0;
     Direction direction = Direction::kUp;
-    uint32_t receiver = 0, sender = 0;  // indices in this loop
+    uint32_t receiver = 0, sender = 0;  // indices into receivers_ and senders_
     std::unique_ptr<path::FateTraces> traces;
     std::unique_ptr<path::Pipeline> pipeline;
-    Instant reached;                          // the pipeline's own time
+    Instant reached;                          // instant up to which the pipeline has advanced
     bool touched = false;                     // frames were pushed since NextEvent() was read
-    bool due = false;                         // in due_
-    bool stalled = false;                     // waits for a disk
-    uint64_t refused = 0, refused_bytes = 0;  // left the pipeline, but the sender refused them
+    bool due = false;                         // the lane is in due_
+    bool stalled = false;                     // the pipeline waits for a disk
+    uint64_t refused = 0, refused_bytes = 0;  // frames that the sender refused
   };
   // A frame that has been read and must enter its pipeline.
   struct Arrival {
     Instant at;
-    uint64_t turn = 0;  // order among arrivals of one instant
+    uint64_t turn = 0;  // arrivals_ when the frame was read: order of equal instants
     uint32_t lane = 0;
-    path::FrameHandle frame = path::kNoFrame;  // kNoFrame: there was no memory
+    path::FrameHandle frame = path::kNoFrame;  // kNoFrame: no memory was available
     uint32_t bytes = 0;
   };
-  // Receivers whose frames share a link: they are read together, and their frames enter in the
-  // order of time.
+  // Receivers whose frames share a link: they are read together, and their frames enter the
+  // pipelines in the order of their arrival instants.
   struct Group {
     std::vector<uint32_t> receivers;
     std::vector<Arrival> arrivals;
-    Instant reached;  // the common pipeline time of all lanes
+    Instant reached;  // instant up to which the pipelines of all lanes have advanced
   };
   struct Receiver {
     size_t port = 0;
     io::AnyPort* from = nullptr;
-    Instant searched;    // everything stamped up to here has been pushed
-    Instant last_frame;  // when the last one was found
+    Instant searched;    // all frames stamped up to this instant have been pushed
+    Instant last_frame;  // instant at which the last frame was found
     Duration interval;   // between polls while frames arrive; zero: poll always
     uint64_t turn = 0;   // number of the turn of the last poll
     bool listened = false;
     uint64_t unmatched = 0, too_long = 0;
     std::vector<uint32_t> lanes;
     uint32_t group = kNone;
-    bool emptied = false;  // when it was read last
+    bool emptied = false;  // whether the last read emptied the port
   };
   struct Pending {
     path::FrameHandle frame = 0;
@@ -139,7 +142,7 @@ class Loop {
     size_t port = 0;
     io::AnyPort* to = nullptr;
     std::vector<Pending> pending;
-    size_t first = 0;  // the first pending one not yet taken
+    size_t first = 0;  // index of the first pending frame not yet taken by the port
     bool blocked = false;
   };
 
@@ -174,7 +177,7 @@ class Loop {
   const Classifier& classifier_;
   Clock& clock_;
   FramePool pool_;
-  std::unique_ptr<SpillDisks> disks_;  // if frames may spill to disk
+  std::unique_ptr<SpillDisks> disks_;  // null unless frames may spill to disk
   StampMapper mapper_;
   io::SuperFrameSplitter splitter_;
 
@@ -189,19 +192,19 @@ class Loop {
   std::vector<Lane> lanes_;
   std::vector<Group> groups_;
   std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
-  EventHeap events_, poll_schedule_;  // indexed by lanes_; by receivers_
+  EventHeap events_, poll_schedule_;  // indexed by lanes_ and by receivers_ respectively
   std::vector<uint32_t> due_, touched_;
   Instant now_;
   Instant sent_;    // the clock after the last transmission
-  Instant waited_;  // when the last wait for ports began
+  Instant waited_;  // instant at which the last wait for ports began
   Instant retry_ = Instant::Never();
-  // The time before a frame's due instant at which its sending begins, so that the frame leaves at
-  // the due instant.
+  // send_lead_: the time before a frame's due instant at which its sending begins, so that the
+  // frame leaves at the due instant. send_latency_: the mean sending time of a frame.
   Duration send_lead_, send_latency_;
   uint64_t turn_ = 0;
   uint64_t arrivals_ = 0;
-  size_t listened_ = 0;  // receivers
-  size_t stalled_ = 0;   // lanes
+  size_t listened_ = 0;  // number of receivers that the loop waits for
+  size_t stalled_ = 0;   // number of lanes that wait for a disk
   int64_t memory_peak_ = 0;
   Histogram lateness_;
   SpinWindow window_;

@@ -1,4 +1,5 @@
-// The last step of a loop: each frame that arrived before the loop ends is in the statistics.
+// The last step of a loop: each frame that arrived before the loop ends is included in the
+// statistics.
 #include <algorithm>
 
 #include "path/engine/loop.h"
@@ -6,13 +7,14 @@
 namespace viaduct::engine {
 namespace {
 
-// The maximum duration of the end, for ports where frames keep arriving or far ports that are full.
+// The maximum duration of a loop's last step, for ports where frames keep arriving or far ports
+// that are full.
 constexpr Duration kMaxEndDuration = Duration::Milliseconds(100);
 constexpr Duration kEndRetry = Duration::Microseconds(20);
 
 }  // namespace
 
-// Everything that waits at the ports enters.
+// Reads all frames that wait at the ports into the pipelines.
 void Loop::ReadWhatWaits(Instant until) {
   for (Receiver& receiver : receivers_) {
     Instant looked = clock_.Now();
@@ -22,7 +24,8 @@ void Loop::ReadWhatWaits(Instant until) {
   }
   for (Group& group : groups_) {
     if (group.receivers.empty()) continue;
-    // All have been read, so that none of their frames has to wait for an earlier one.
+    // All receivers of the group have been read, so that none of their frames has to wait for an
+    // earlier frame.
     for (const Arrival& arrival : group.arrivals) {
       for (const uint32_t each : group.receivers) {
         receivers_[each].searched = std::max(receivers_[each].searched, arrival.at);

@@ -8,7 +8,8 @@
 
 namespace viaduct::engine {
 
-// Makes the receivers of lanes that share a link one group, and so on for groups.
+// Joins the receivers of lanes that share a link into one group. A receiver whose lanes use several
+// links joins the groups of these links.
 void Loop::JoinReceivers() {
   links_.Check();
   std::map<std::string, uint32_t> first;
@@ -34,7 +35,8 @@ void Loop::Join(uint32_t a, uint32_t b) {
   from.receivers.clear();
 }
 
-// A frame enters when all receivers have been read up to its instant.
+// Reads the receivers of a group. A frame enters its pipeline when all receivers of the group have
+// been read up to the frame's instant.
 void Loop::PollGroup(Group& group) {
   for (const uint32_t each : group.receivers) Read(receivers_[each]);
   const Instant searched = SearchedOf(receivers_[group.receivers.front()]);

@@ -1,4 +1,4 @@
-// The loop's part of the statistics.
+// The part of an engine's statistics that comes from one loop.
 #include "path/engine/loop.h"
 
 namespace viaduct::engine {
@@ -14,7 +14,8 @@ void Loop::AddTo(Statistics& statistics) {
         {pair.name, lane.class_index == 0 ? "" : pair.classes[lane.class_index - 1].name,
          lane.direction, pipeline.spec(), counters, pipeline.waiting(), pipeline.waiting_bytes()});
   }
-  // Frames that a full port has not taken still wait, though they have left their pipeline.
+  // Frames that a full port has not taken still count as waiting, although they have left their
+  // pipeline.
   for (const Sender& sender : senders_) {
     for (size_t i = sender.first; i < sender.pending.size(); ++i) {
       PipelineStatistics& of = statistics.pipelines[first + sender.pending[i].lane];

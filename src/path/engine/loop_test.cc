@@ -61,13 +61,13 @@ class Bench {
     return frame;
   }
 
-  // Performs the work at the clock's present time. (A port of a path without delay is polled
-  // constantly while frames arrive, and the clock stands still.)
+  // Performs the work that is due at the clock's present time, in at most 16 turns: a port of a
+  // path without delay is polled constantly while frames arrive, and the clock stands still.
   void Settle() {
     loop_->Sleep(Duration());
     for (int i = 0; i < 16 && loop_->NextTurn() <= clock_.Now(); ++i) loop_->Turn();
   }
-  // Performs every turn that has work, each at its time, until `until`.
+  // Performs every turn that has work, each at its due time, until `until`.
   void RunUntil(Instant until) {
     Settle();
     while (loop_->NextTurn() <= until) {
@@ -135,8 +135,8 @@ Config TwoPairs(const std::string& first, const std::string& second) {
   return config;
 }
 
-// 43 bytes take 43 us at 8 Mbit/s. Frames of both ports enter by their time stamps, although one
-// port is read before the other.
+// A frame of 43 bytes takes 43 us at 8 Mbit/s. Frames of both ports enter by their time stamps,
+// although one port is read before the other.
 TEST(LoopTest, PairsThatShareALinkContendInTheOrderOfArrival) {
   Bench bench(TwoPairs("rate=8Mbit link=air", "link=air delay=1ms"));
   const Instant start = bench.clock_.Now();
@@ -183,7 +183,7 @@ TEST(LoopTest, TheDelayCountsFromTheKernelsStampAndNotFromTheLook) {
   Bench bench(OnePair("delay=10ms"));
   const Instant sent = bench.clock_.Now();
   bench.Send(0, Numbered(1));
-  bench.clock_.Advance(kMillisecond * 4);  // found late
+  bench.clock_.Advance(kMillisecond * 4);  // the frame is read late
   bench.Settle();
   bench.RunUntil(sent + kMillisecond * 10 - Duration::Nanoseconds(1));
   EXPECT_THAT(bench.Received(1), IsEmpty());
@@ -197,11 +197,11 @@ TEST(LoopTest, TheDelayCountsFromTheKernelsStampAndNotFromTheLook) {
 }
 
 TEST(LoopTest, AFrameLooksTheSameToThePathHoweverLateItIsFound) {
-  // The effect of a rate limit of one frame per millisecond on ten simultaneous frames, whenever
-  // they are read.
+  // Counts the delivered frames when a rate limit of one frame per millisecond applies to ten
+  // simultaneous frames, for different times at which the loop reads the frames.
   std::vector<uint64_t> delivered;
   for (const int found_after : {0, 3, 6}) {
-    Bench bench(OnePair("rate=512kbit queue=5p"));  // a frame of 64 bytes: 1 ms
+    Bench bench(OnePair("rate=512kbit queue=5p"));  // a frame of 64 bytes takes 1 ms
     for (int i = 0; i < 10; ++i) {
       bench.SendBytes(0, std::vector<std::byte>(64), bench.Stamp());
     }
@@ -267,7 +267,7 @@ TEST(LoopTest, ClassesHavePathsOfTheirOwn) {
 
 TEST(LoopTest, WithoutMemoryAFrameIsLostAndCounted) {
   Config config = OnePair("delay=10ms");
-  config.memory = 8000;  // four frames
+  config.memory = 8000;  // space for four frames
   Bench bench(config);
   for (int i = 0; i < 10; ++i) bench.Send(0, Numbered(i));
   bench.RunUntil(bench.clock_.Now() + kMillisecond * 10);
@@ -299,7 +299,7 @@ TEST(LoopTest, APartialChecksumIsCompleteBeforeAnythingElse) {
   const Packet packet = Ethernet{} / Ipv4{} / Udp{1024, 53} / Payload{"data"};
   std::vector<std::byte> bytes = Build(packet);
   const size_t udp = 14 + 20;
-  // A sender with checksum offload leaves the pseudo-header's sum.
+  // A sender with checksum offload leaves the pseudo-header's sum in the checksum field.
   io::ReceivedFrame metadata = bench.Stamp();
   metadata.checksum = io::Checksum::kPartial;
   metadata.checksum_start = udp;
@@ -348,7 +348,7 @@ TEST(LoopTest, AFullPortHoldsFramesBackAndLosesNone) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(all[i], Text(Numbered(i)));
 }
 
-// Ends the loop, as Engine::Stop() does. Of the first pipeline.
+// Ends the loop, as Engine::Stop() does, and returns the statistics of the first pipeline.
 PipelineStatistics AtTheEnd(Bench& bench) {
   bench.loop_->Stop();
   bench.loop_->Run(-1);

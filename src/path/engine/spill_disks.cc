@@ -20,12 +20,12 @@ using State = SpillBlock::State;
 
 constexpr size_t kSmallestBlock = 16 << 10;
 constexpr size_t kLargestBlock = 1 << 20;
-// A queue that spills fills one block, writes one and reads two ahead.
+// The number of blocks for a queue that spills: it fills one block, writes one and reads two ahead.
 constexpr size_t kBlocksPerQueue = 4;
 constexpr unsigned kRingEntries = 256;
 
-// A file without a name. O_DIRECT keeps its bytes out of the page cache, which would be memory
-// again; a file system without O_DIRECT is used without it.
+// Opens a file without a name. O_DIRECT keeps the file's bytes out of the page cache, which would
+// use memory again; on a file system without O_DIRECT, the file is opened without it.
 UniqueFd OpenUnnamed(const std::string& directory) {
   for (const int flags : {O_DIRECT, 0}) {
     UniqueFd file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600));
@@ -190,7 +190,7 @@ void SpillDisks::WriteWaiting() {
 
 void SpillDisks::Read(SpillBlock* block) {
   if (block->state != State::kOnDisk || buffers_.empty()) return;
-  // Writes avoid the disk that is being read, if there is another.
+  // Writes avoid the disk that is being read, if there is another disk.
   if (writing_to_ == block->disk) writing_to_ = (writing_to_ + 1) % disks_.size();
   block->memory = buffers_.back();
   buffers_.pop_back();
@@ -256,7 +256,7 @@ void SpillDisks::Loaded(SpillBlock& block, int result) {
   }
   Complain(block, result);
   GiveMemory(block);
-  block.state = State::kOnDisk;  // to be tried again
+  block.state = State::kOnDisk;  // the read will be tried again
 }
 
 }  // namespace viaduct::engine

@@ -35,13 +35,13 @@ struct SpillBlock {
   int64_t offset = -1;  // position in the disk's file; -1: none
 };
 
-// For use by one thread. Several directories are used in turn, as in NetPath (Agarwal, Sommers,
-// Barford 2005, section 2.2.4): blocks are written to another disk than the one being read, so that
-// both accesses stay sequential.
+// The disks to which queues spill, for use by one thread. Several directories are used alternately,
+// as in NetPath (Agarwal, Sommers, Barford 2005, section 2.2.4): blocks are written to a disk that
+// is not being read, so that both accesses stay sequential.
 //
-// The files have no name (O_TMPFILE, else unlinked at once): nothing stays behind, however the
-// process ends. If a disk is full, blocks stay in memory; when that is used up, the queues refuse
-// packets and count them.
+// The files have no name (O_TMPFILE, or unlinked at once), so that no file remains after the
+// process ends, even after SIGKILL. If a disk is full, blocks stay in memory; when the memory is
+// used up, the queues refuse packets and count them.
 class SpillDisks {
  public:
   // Takes `blocks * block_bytes` from the budget for its buffers. Throws EnvironmentError if
@@ -53,15 +53,15 @@ class SpillDisks {
   SpillDisks(const SpillDisks&) = delete;
   SpillDisks& operator=(const SpillDisks&) = delete;
 
-  // The size and number of blocks for a number of queues and an amount of memory. Throws UsageError
-  // if the memory is too little.
+  // Computes the size and number of blocks for a number of queues and an amount of memory. Throws
+  // UsageError if the memory is too small.
   struct Sizes {
     size_t block_bytes = 0, blocks = 0;
   };
   static Sizes SizesFor(int64_t memory, size_t queues);
 
   size_t block_bytes() const { return block_bytes_; }
-  // An empty block in memory; nullptr when all buffers for writing are in use.
+  // Returns an empty block in memory, or nullptr when all buffers for writing are in use.
   SpillBlock* NewBlock();
   // Schedules the writing of a full block.
   void Write(SpillBlock* block);
@@ -69,14 +69,14 @@ class SpillDisks {
   void Read(SpillBlock* block);
   void Release(SpillBlock* block);  // the block is not needed any more
 
-  // Collects completed writes and reads; returns how many.
+  // Collects completed writes and reads; returns their number.
   size_t Poll();
-  // Readable when Poll() has something to do.
+  // Returns the descriptor that is readable when Poll() has something to do.
   int fd() const { return ring_.ring_fd; }
 
   int64_t spilled_bytes() const { return spilled_; }
   int64_t spilled_peak() const { return spilled_peak_; }
-  // The last error of a disk; empty if there was none.
+  // Returns the last error of a disk; empty if no error occurred.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -84,7 +84,7 @@ class SpillDisks {
     std::string directory;
     UniqueFd file;
     int64_t end = 0;           // end of the used part of the file
-    bool full = false;         // cannot grow
+    bool full = false;         // the file cannot grow
     std::deque<int64_t> free;  // free offsets; reused in the order in which they were freed
   };
 
@@ -102,14 +102,14 @@ class SpillDisks {
   MemoryBudget& budget_;
   size_t block_bytes_;
   size_t blocks_;
-  size_t kept_for_reading_;  // buffers
+  size_t kept_for_reading_;  // number of buffers reserved for reading
   std::byte* memory_ = nullptr;
   std::vector<std::byte*> buffers_;  // free buffers
   std::vector<Disk> disks_;
   size_t writing_to_ = 0;
   io_uring ring_{};
   size_t under_way_ = 0;
-  std::deque<SpillBlock*> waiting_;  // kUnwritten
+  std::deque<SpillBlock*> waiting_;  // blocks in state kUnwritten
   int64_t spilled_ = 0, spilled_peak_ = 0;
   std::string trouble_;
 };

@@ -19,8 +19,8 @@ size_t RecordBytes(uint32_t frame_bytes) {
   return (sizeof(Record) + frame_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-constexpr size_t kReadAhead = 2;  // blocks after the one that is being consumed
-constexpr size_t kRefill = 32;    // packets brought to frame memory at a time
+constexpr size_t kReadAhead = 2;  // number of blocks read ahead of the block being consumed
+constexpr size_t kRefill = 32;    // number of packets read into frame memory at a time
 
 bool InMemory(const SpillBlock& block) {
   return block.state != State::kOnDisk && block.state != State::kReading;

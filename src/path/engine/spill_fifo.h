@@ -9,13 +9,15 @@
 
 namespace viaduct::engine {
 
-// Packets stay in frame memory while there is plenty of it. Once it runs short, pushed packets go
-// to blocks that SpillDisks writes, and are read back block by block, two ahead, as the head
-// empties; until the middle is empty all packets go through it, so order is kept. Memory use does
-// not depend on how many packets wait (except for 16 bytes per block).
+// Packets stay in frame memory while plenty of it is free. When memory runs short, pushed packets
+// go to blocks that SpillDisks writes, and are read back block by block, two blocks ahead, as the
+// head empties; until the middle is empty all packets pass through the middle, so that their order
+// is kept. Memory use does not depend on the number of waiting packets (except for 16 bytes per
+// block).
 class SpillFifo final : public path::Fifo {
  public:
-  // `limit`: that of all frame memory, by which "plenty" is measured.
+  // `limit`: the limit of all frame memory in bytes, from which the amount is computed that is
+  // "plenty".
   SpillFifo(FramePool& pool, SpillDisks& disks, int64_t limit);
   ~SpillFifo() override;
 
@@ -38,7 +40,7 @@ class SpillFifo final : public path::Fifo {
   SpillDisks& disks_;
   int64_t plenty_;
   path::MemoryFifo head_;
-  std::deque<SpillBlock*> middle_;  // oldest first; the last may be filling
+  std::deque<SpillBlock*> middle_;  // blocks on disk, oldest first; the last may still be filling
   uint64_t packets_ = 0, bytes_ = 0;
 };
 

@@ -51,7 +51,7 @@ class SpillTest : public testing::Test {
     return false;
   }
 
-  // Pops the oldest packet when it has been read from disk.
+  // Waits until the oldest packet has been read from disk, pops it and returns its number.
   uint64_t PopNumber() {
     while (fifo_->Front() == nullptr) disks_->Poll();
     const path::Packet packet = *fifo_->Front();
@@ -79,7 +79,7 @@ TEST_F(SpillTest, TwentyTimesTheMemoryComesBackInOrderByteForByte) {
   if (IsSkipped()) return;
   constexpr uint64_t kPackets = 30000;  // 22 MB
   for (uint64_t i = 0; i < kPackets; ++i) {
-    while (!Push(i)) disks_->Poll();  // a test is faster than a disk
+    while (!Push(i)) disks_->Poll();  // the test pushes faster than a disk writes
     disks_->Poll();
   }
   EXPECT_EQ(fifo_->packets(), kPackets);
@@ -89,7 +89,7 @@ TEST_F(SpillTest, TwentyTimesTheMemoryComesBackInOrderByteForByte) {
   EXPECT_TRUE(fifo_->Empty());
   EXPECT_EQ(fifo_->bytes(), 0u);
   EXPECT_EQ(pool_.UsedBytes(), 0);
-  // The disk may still be writing a block whose frames were taken from memory.
+  // The disk may still be writing a block whose packets were read from memory.
   const Instant timeout = MonotonicClock::Now() + Duration::Seconds(20);
   while (disks_->spilled_bytes() > 0 && MonotonicClock::Now() < timeout) disks_->Poll();
   EXPECT_EQ(disks_->spilled_bytes(), 0);
@@ -120,7 +120,7 @@ TEST_F(SpillTest, OrderHoldsHoweverPushesAndPopsMix) {
 TEST_F(SpillTest, AFullDiskHoldsBackRefusesAndRecovers) {
   Open();
   if (IsSkipped()) return;
-  // The largest a file of this process may be.
+  // A limit on the size of the process's files simulates a full disk.
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

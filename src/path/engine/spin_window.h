@@ -7,18 +7,20 @@
 
 namespace viaduct::engine {
 
-// A sleep ends late: by some microseconds for the kernel's timer and wake-up, by up to milliseconds
-// where an idle processor is given away (a hypervisor runs something else on it, a firmware lets it
-// sleep deeply). The window is twice the maximum lateness of the sleeps of the last seconds,
-// within bounds, so that next to no deadline falls into such a lateness.
+// A sleep ends late: by some microseconds because of the kernel's timer and wake-up, by up to
+// milliseconds if the idle processor is not available immediately (a hypervisor runs something else
+// on it, or the firmware has put it into a deep sleep). The window is twice the maximum lateness of
+// the sleeps of the last seconds, within bounds, so that almost no deadline is missed because a
+// sleep ends late.
 class SpinWindow {
  public:
-  // `least`, `most`: its bounds. Equal ones make it constant.
+  // `least`, `most`: the bounds of the window. Equal bounds make the window constant.
   constexpr SpinWindow(Duration least, Duration most) : least_(least), most_(most), now_(least) {}
 
   Duration length() const { return now_; }
 
-  // A sleep that was to end at `until` ended at `woke`.
+  // Widens the window if a sleep that should have ended at `until` ended at `woke`, too late for
+  // the window.
   void Learn(Instant until, Instant woke) {
     const Duration late = woke - until;
     if (late * 2 <= now_) return;
@@ -33,7 +35,8 @@ class SpinWindow {
   }
 
  private:
-  // At the most, sleeps are late by 2 ms once in this time: 0.03%.
+  // The period after which the window is halved. At most, sleeps are late by 2 ms once in this
+  // period: 0.03%.
   static constexpr Duration kMemory = Duration::Seconds(6);
 
   Duration least_, most_, now_;

@@ -17,7 +17,8 @@ SpinWindow LateBy(Duration late, Duration most = kMost) {
 
 TEST(SpinWindowTest, PunctualSleepsLeaveItAtItsLeast) {
   EXPECT_EQ(LateBy(Duration::Microseconds(5)).length(), kLeast);
-  EXPECT_EQ(LateBy(Duration::Microseconds(-300)).length(), kLeast);  // woken before
+  // The sleep ended before the deadline.
+  EXPECT_EQ(LateBy(Duration::Microseconds(-300)).length(), kLeast);
 }
 
 TEST(SpinWindowTest, ALateSleepMakesItTwiceAsLongAsThatWasLate) {

@@ -16,10 +16,10 @@ namespace {
 
 constexpr size_t kMaxWaiting = 64 << 20;
 constexpr size_t kEnoughToWrite = 256 << 10;
-constexpr std::chrono::milliseconds kMaxWait(200);  // until a reader of the file sees a packet
-constexpr int kTimeout = 2000;  // ms, with a reader of a FIFO that does not read
+constexpr std::chrono::milliseconds kMaxWait(200);  // maximum time until text is in the file
+constexpr int kTimeout = 2000;  // ms; maximum wait for a reader of a FIFO that does not read
 
-// Does not wait for the other end of a FIFO: signals may be blocked.
+// Opens the trace file. Does not wait for the reader of a FIFO, because signals may be blocked.
 UniqueFd OpenTrace(const std::string& path) {
   UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file && errno == ENXIO) throw UsageError(path + ": cannot be written: nobody reads it");
@@ -96,7 +96,7 @@ std::string TraceFile::WriteAll(std::string_view text) const {
 std::optional<uint64_t> TraceFile::Take(std::string& text) {
   const MutexLock lock(mutex_);
   if (end_ && buffer_.empty()) return std::nullopt;
-  // A spurious wake-up does no harm: the present text is only written sooner.
+  // A spurious wake-up does no harm: the buffered text is only written sooner.
   if (!end_ && buffer_.size() < kEnoughToWrite) filled_.wait_for(mutex_, kMaxWait);
   text.clear();
   text.swap(buffer_);

@@ -13,8 +13,9 @@
 
 namespace viaduct::engine {
 
-// Takes text from any thread, keeping each piece whole, and writes it on a separate thread. If the
-// disk is too slow, pieces are lost and counted; the threads that call Write() never wait.
+// Takes pieces of text from any thread and writes them on a separate thread, without splitting a
+// piece. If the disk is too slow, pieces are lost and counted; the threads that call Write() never
+// wait.
 class TraceFile {
  public:
   // Creates or truncates the file; a FIFO must have a reader already. Throws UsageError.
@@ -26,17 +27,18 @@ class TraceFile {
   void Write(std::string_view piece);
   // Writes the remaining text; later text is lost.
   void Finish();
-  // "FILE: up to 7 records are missing at its end: WHY" if pieces are not in the file, because it
-  // could not be written fast enough, or at all. After one that was not, none is: the file has no
-  // gap.
+  // Returns "FILE: up to 7 records are missing at its end: WHY" if pieces are not in the file
+  // because they could not be written, or not fast enough. After a missing piece no further piece
+  // is written, so that the file has no gap.
   std::optional<std::string> Trouble() const;
 
  private:
   void Run();
-  // Replaces `text` by the text to write and returns its number of pieces; nothing at the end.
+  // Replaces `text` by the text to write next and returns its number of pieces; nothing at the end.
   std::optional<uint64_t> Take(std::string& text);
 
-  // Writes until the file takes no more; returns why, or nothing.
+  // Writes the text until the file accepts no more; returns the reason for a failure, or an empty
+  // text.
   std::string WriteAll(std::string_view text) const;
 
   const std::string path_;
@@ -44,9 +46,10 @@ class TraceFile {
   mutable Mutex mutex_;
   std::condition_variable_any filled_;
   std::string buffer_ VIADUCT_GUARDED_BY(mutex_);
-  uint64_t pieces_ VIADUCT_GUARDED_BY(mutex_) = 0;  // in buffer_
+  uint64_t pieces_ VIADUCT_GUARDED_BY(mutex_) = 0;  // number of pieces in buffer_
   uint64_t lost_ VIADUCT_GUARDED_BY(mutex_) = 0;
-  std::string why_ VIADUCT_GUARDED_BY(mutex_);  // not empty: nothing is taken any more
+  // Reason why the file could not be written; not empty: no text is accepted any more.
+  std::string why_ VIADUCT_GUARDED_BY(mutex_);
   bool end_ VIADUCT_GUARDED_BY(mutex_) = false;
   std::thread writer_;
 };

@@ -1,5 +1,5 @@
-// The inner grammar of a SPEC's values: HEAD, or HEAD:NAME=VALUE,NAME=VALUE,FLAG. The parameters
-// that may follow a HEAD are a table with one row each.
+// The inner grammar of a SPEC's values: HEAD, or HEAD:NAME=VALUE,NAME=VALUE,FLAG. A table defines
+// the parameters that may follow a HEAD, one row for each parameter.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,29 +20,30 @@
 
 namespace viaduct::path {
 
-// The maximum number of packets: below 2^63, so that the sum of two numbers does not overflow.
+// The maximum for a number of packets: below 2^63, so that the sum of two numbers does not
+// overflow.
 inline constexpr int64_t kMaxPackets = 1000000000000000000;
 
-// Parses a time on a path: at most a day, so that instants do not overflow.
+// Parses a duration in a SPEC: at most a day, so that instants do not overflow.
 Duration ParseSpan(std::string_view text);
-// Parses a time on a path that must be greater than zero.
+// Parses a duration in a SPEC that must be greater than zero.
 Duration ParsePositiveSpan(std::string_view text);
 
-// A gain of a controller: a number from 0 to 1000.
+// Parses a gain of a controller: a number from 0 to 1000.
 double ParseGain(std::string_view text);
 std::string FormatGain(double gain);
 
-// Splits at the first ':'; the second part is empty when there is none.
+// Splits a value at the first ':'; the second part is empty when there is no ':'.
 std::pair<std::string_view, std::string_view> SplitHead(std::string_view value);
 // The inverse of SplitHead().
 std::string JoinHead(std::string_view head, std::string_view parameters);
 
-// "NAME=VALUE", or "FLAG" without a value.
+// A parameter as it is written: "NAME=VALUE", or "FLAG" without a value.
 struct ParameterWord {
   std::string_view name;
   std::optional<std::string_view> value;
 };
-// Splits at the commas; empty text has no words.
+// Splits a text at the commas; an empty text has no words.
 std::vector<ParameterWord> SplitParameters(std::string_view text);
 
 // A value that is one of two words, the enumerators of T with the values 0 and 1.
@@ -59,11 +60,13 @@ struct Choice {
 
 template <class T>
 struct Parameter;
-// The argument type of the functions below: a table of T's parameters (an array converts to it).
+// The argument type of the following functions: a table of T's parameters (an array converts to
+// it).
 template <class T>
 using ParameterTable = std::span<const Parameter<std::type_identity_t<T>>>;
 
-// One row of a table: how a parameter is read into a T and written back.
+// One row of a table: a parameter's name, and the functions that read it into a T and write it
+// back.
 template <class T>
 struct Parameter {
   enum class Kind {
@@ -72,7 +75,7 @@ struct Parameter {
     kSwitch  // "NAME" or "noNAME"
   };
   std::string_view name;
-  void (*parse)(T& target, std::string_view value);  // `value` of a flag or a switch: its word
+  void (*parse)(T& target, std::string_view value);  // `value` of a flag or switch: its name
   std::string (*format)(const T& target);            // flag: "" if not set; switch: "" or "no"
   Kind kind = Kind::kValue;
 
@@ -95,8 +98,8 @@ size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name)
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
-// Adds the names of the table's first rows to "1%,10%,FLAG": "p=1%,r=10%,FLAG". Values without a
-// name must precede the parameters that have one.
+// Adds the names of the table's first rows to the leading values of a text: "1%,10%,FLAG" becomes
+// "p=1%,r=10%,FLAG". Values without a name must precede the parameters that have a name.
 template <class T>
 std::string NameLeadingValues(std::string_view text, ParameterTable<T> table) {
   std::vector<std::string> words;
@@ -127,8 +130,8 @@ void ParseParameter(T& target, const ParameterWord& word, const Parameter<T>& pa
   }
 }
 
-// Reads "NAME=VALUE,NAME=VALUE,FLAG", each at most once. Returns which rows of the table were
-// given.
+// Reads "NAME=VALUE,NAME=VALUE,FLAG", each parameter at most once. Returns, for each row of the
+// table, whether its parameter was given.
 template <class T>
 std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTable<T> table) {
   std::vector<std::string_view> given(table.size());
@@ -148,7 +151,7 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
   return rows;
 }
 
-// Formats the parameters for whose row `wanted(row)` is true as "NAME=VALUE,FLAG".
+// Formats the parameters of the rows for which `wanted(row)` is true as "NAME=VALUE,FLAG".
 template <class T, class Wanted>
 std::string FormatParameters(const T& target, ParameterTable<T> table, Wanted wanted) {
   std::vector<std::string> words;
@@ -179,9 +182,9 @@ std::string FormatChanged(const T& target, ParameterTable<T> table) {
   });
 }
 
-// Checks `text` and returns its normal form: the parameters it gives, in the order of the table and
-// in canonical units. T has the table (T::Table()) and checks whether its values are consistent
-// (Check()).
+// Checks `text` and returns its normal form: the parameters that the text gives, in the order of
+// the table and in canonical units. T has the table (T::Table()) and checks whether its values are
+// consistent (Check()).
 template <class T>
 std::string NormalizeParameters(std::string_view text) {
   T target;
@@ -198,16 +201,16 @@ T ReadParameters(std::string_view text) {
   return target;
 }
 
-// The (possibly nested) member of `object` that the member pointers `way` lead to.
+// Returns the (possibly nested) member of `object` to which the member pointers `way` lead.
 template <auto... way, class T>
 auto& Reach(T& object) {
   return (object.*....*way);
 }
-// The class of a member pointer: where a way begins.
+// The class to which the first of the member pointers belongs.
 template <auto first, auto...>
 ClassOf<first> StartOf();
 
-// The row of a member, or of a nested member, that `way` leads to.
+// Returns the row of the member, or nested member, to which the member pointers `way` lead.
 template <auto parse, auto format, auto... way>
 constexpr Parameter<decltype(StartOf<way...>())> ValueParameter(std::string_view name) {
   using T = decltype(StartOf<way...>());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kOffloads = sys::Offloads::kSegmentation;
 
-// The ifindex of an interface that exists and is up.
+// Returns the ifindex of an Ethernet interface; throws UsageError unless it exists and is up.
 int Examine(const std::string& name) {
   sys::Netlink session;
   const auto link = session.FindLink(name);
@@ -33,7 +33,7 @@ int Examine(const std::string& name) {
   return link->ifindex;
 }
 
-// Adds the offloads that a killed path left off: they were on before that path.
+// Adds the offloads that a killed path left switched off, because they were on before that path.
 void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
   for (const PathInfo& other : OtherTakers(path, *taken)) {
     if (other.alive) {
@@ -54,7 +54,8 @@ bool Has(const PathInfo& path, const TakenInterface& taken) {
                              [&](const auto& each) { return IsSame(path, taken, path, each); });
 }
 
-// Records it, with what was on of it, unless the path has it already.
+// Adds an interface, with the offloads that were on, to the record and to the path, which must not
+// have the interface already.
 void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
   AddOffloadsOfDead(*path, &taken);
   record->Write(taken);

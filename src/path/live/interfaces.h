@@ -1,4 +1,4 @@
-// The interfaces that a path is emulated between.
+// The interfaces between which a path is emulated.
 #pragma once
 
 #include <string>
@@ -8,20 +8,21 @@
 
 namespace viaduct::path {
 
-// Takes an interface of the calling thread's namespace for a path that has been recorded: adds it
-// to the record and to `path`, and then switches off the offloads that combine several frames into
-// one. Does no more than that where the path has it already. Throws UsageError if there is none, it
-// is down, or another path has it; EnvironmentError if the driver keeps its offloads.
+// Takes an interface of the calling thread's namespace for a path that has been recorded: adds the
+// interface to the record and to `path`, and then switches off the offloads that combine several
+// frames into one. If the path already has the interface, only switches off these offloads. Throws
+// UsageError if the interface does not exist or is down, or if another path has it;
+// EnvironmentError if the driver keeps its offloads on.
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const sys::MachineLock& lock);
-// Takes, in the same way, a TAP device that the path reads (sys::OpenTap()): its offloads stay on,
-// because their unfinished work is described in each frame's header. `made`: the path has created
-// it.
+// Takes a TAP device that the path reads (sys::OpenTap()) like TakeInterface(), but leaves its
+// offloads on, because the work that they leave unfinished is described in each frame's header.
+// `made`: the path has created the device.
 void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
              const sys::MachineLock& lock);
-// Switches off, in the same way, the further offloads that AF_XDP does not permit: those of an
-// interface that has been taken, and of the far end of a veth pair (xdp::OffloadsInTheWay()).
-// `kind`: the port's kind, for messages.
+// Switches off, like TakeInterface(), the further offloads that AF_XDP does not permit: the
+// offloads of an interface that has been taken, and of the far end of a veth pair
+// (xdp::OffloadsInTheWay()). `kind`: the port's kind, for messages.
 void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
                 sys::OwnEntry* record, const sys::MachineLock& lock);
 

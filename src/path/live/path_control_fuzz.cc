@@ -1,5 +1,6 @@
-// Any text sent to a path's control socket, and any content of a schedule file, is either accepted
-// or refused with a UsageError. Accepted input has the same meaning when it is written again.
+// Fuzz test of control requests and schedules: any text sent to a path's control socket, and any
+// content of a schedule file, is either accepted or refused with a UsageError. Accepted input has
+// the same meaning when it is written and read again.
 #include <cstdint>
 
 #include "base/error.h"

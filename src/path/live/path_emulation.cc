@@ -49,7 +49,7 @@ void PathEmulation::CheckSchedule() {
   engine::LivePath tried(
       options_.config, [](const engine::Change&) {},
       [&](const engine::Change& change) { trial.Apply(change); });
-  // A second round begins with what the first one left.
+  // The second round of a loop begins with the SPECs that the first round has left.
   for (int round = 0; round < (options_.schedule->loop ? 2 : 1); ++round) {
     for (const ScheduledChange& change : options_.schedule->changes) {
       Within(fmt::format("{}:{}", options_.schedule_file, change.line),
@@ -99,7 +99,7 @@ void PathEmulation::PerformNext() {
   const ScheduledChange& change = player_->Take();
   try {
     Perform(change, live_);
-  } catch (const std::exception& error) {  // a file that the change names cannot be read any more
+  } catch (const std::exception& error) {  // a file that the change names can no longer be read
     failures_.push_back(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
                                     change.line, error.what()));
     options_.note(failures_.back());
@@ -140,7 +140,8 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
     options_.note(fmt::format("interface {} has gone; the path waits for it", event.name));
     return;
   }
-  // One that was in another network namespace meanwhile keeps its index, but has lost its sockets.
+  // An interface that was in another network namespace in the meantime keeps its index, but has
+  // lost its sockets.
   if (event.ifindex == ports_->ifindex(port) && !gone_.contains(port)) return;
   try {
     engine_->ReplacePort(port, ports_->OpenPort(port));
@@ -163,7 +164,7 @@ result::EngineResult PathEmulation::Describe() const {
 }
 
 result::EngineResult RunPath(PathOptions options) {
-  sys::EventLoop loop;  // from here on it receives the signals
+  sys::EventLoop loop;  // receives the signals from here on
   PathEmulation path(std::move(options));
   const PathOptions& given = path.options();
   auto ports = std::make_unique<KeptPath>(given.config, given.port, given.note);
@@ -174,7 +175,7 @@ result::EngineResult RunPath(PathOptions options) {
   try {
     loop.Run([] { return false; }, path.EndsAt());
   } catch (const sys::Interrupted&) {
-    // This is the normal end of a path without a duration.
+    // A signal is the normal end of a path without a duration.
   }
   loop.IgnoreSignals();
   path.Stop();

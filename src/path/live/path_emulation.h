@@ -21,34 +21,35 @@
 namespace viaduct::path {
 
 struct PathOptions {
-  engine::Config config;  // an empty name: that of the first pair
+  engine::Config config;  // an empty name: the name of the first pair
   std::optional<Schedule> schedule;
-  std::string schedule_file;  // for messages
+  std::string schedule_file;  // name of the schedule's file, for messages
   std::optional<Duration> duration;
   std::optional<Duration> lateness_limit;
   PortKind port = PortKind::kAfPacket;
-  // Output for a person: the present state, every second (empty: not wanted), and events.
+  // Output for a person: `status` receives the present state, every second (empty: no output);
+  // `note` receives events.
   std::function<void(const std::string&)> status;
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-// One path: its engine, control socket, schedule and interfaces. A loop of the caller, which must
-// outlive it, serves all but the engine.
+// One path: its engine, control socket, schedule and interfaces. An event loop of the caller, which
+// must outlive the path, serves all parts except the engine.
 class PathEmulation {
  public:
-  // Throws UsageError where the options contradict each other; touches nothing.
+  // Throws UsageError if the options contradict each other. Does not change any interface.
   explicit PathEmulation(PathOptions options);
   PathEmulation(const PathEmulation&) = delete;
   PathEmulation& operator=(const PathEmulation&) = delete;
 
   // Starts the path; schedule changes that are due at the start are made before the first frame.
-  // Throws Error.
+  // Throws Error if the path cannot be started.
   void Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop);
-  // Returns the end of the duration; Never() without one.
+  // Returns the end of the path's duration; Never() if the duration is not limited.
   Instant EndsAt() const;
   engine::Statistics Read() const { return engine_->Read(); }
   void Stop() { engine_->Stop(); }
-  // The engine's results with name, seed, seconds and start.
+  // Returns the engine's results with name, seed, seconds and start.
   result::EngineResult Describe() const;
 
   const PathOptions& options() const { return options_; }
@@ -75,10 +76,10 @@ class PathEmulation {
   Instant started_;
 };
 
-// Emulates until the duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a path
-// without a duration). Returns the results. There must be a steward (sys/privilege/halves.h), whose
-// keeper takes the interfaces (path/live/path_keeper.h); they are restored on return, on an
-// exception, and when this process is killed.
+// Emulates a path until its duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a
+// path without a duration). Returns the results. There must be a steward (sys/privilege/halves.h),
+// whose keeper takes the interfaces (path/live/path_keeper.h); the interfaces are restored on
+// return, on an exception, and when this process is killed.
 result::EngineResult RunPath(PathOptions options);
 
 }  // namespace viaduct::path

@@ -33,14 +33,15 @@
 namespace viaduct::path {
 namespace {
 
-// Returns the name, for messages, of a kind of port whose frames have to be whole.
+// Returns the name, for messages, of a kind of port that needs complete frames.
 const char* NameOfWhole(PortKind kind) { return kind == PortKind::kNetmap ? "netmap" : "DPDK"; }
 
 using ipc::Member;
 using ipc::Reply;
 using nlohmann::json;
 
-// A path has two ports a pair, and one process cannot forward for more.
+// The limits of a path: interfaces, pairs, characters of a pair's name. A pair has two ports, and
+// one process cannot forward between more.
 constexpr size_t kMaxInterfaces = 1024, kMaxPairs = 4096, kMaxPairLength = 256;
 
 void CheckInterfaceName(const std::string& interface) {
@@ -119,7 +120,7 @@ class PathKeeper {
     }
   }
 
-  // The interface of that name may be another one by now.
+  // Opens a port and takes its interface again: an interface of the same name may be a new one.
   Reply Open(size_t port, const json& arguments) {
     if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
     const std::string& name = info_->interfaces[port];
@@ -140,20 +141,22 @@ class PathKeeper {
     return reply;
   }
 
-  // A TAP device that is not there is made, up, and ends with its descriptor.
+  // Opens a TAP device. A device that does not exist is created and set up; it is removed when its
+  // descriptor is closed.
   UniqueFd OpenTap(const std::string& name, const sys::MachineLock& lock) {
     sys::Netlink session;
     const bool made = !session.FindLink(name);
     UniqueFd device = std::move(sys::OpenTap(name, 1).front());
     if (made) session.SetUp(session.IfIndex(name), true);
     TakeTap(name, made, &*info_, &record_, lock);
-    // The wait is necessary: the kernel loses what it sends before it has processed the new
+    // The wait is necessary: the kernel loses frames that it sends before it has processed the new
     // carrier.
     session.AwaitRunning(name, Duration::Seconds(2));
     return device;
   }
 
-  // Keeps no descriptor of it, with which the device would outlive the path's process.
+  // Passes the descriptor of a TAP device to the path's process and keeps no copy, with which the
+  // device would outlive that process.
   Reply GiveTap(size_t port, const sys::MachineLock& lock) {
     const std::string& name = info_->interfaces[port];
     auto kept = taps_.extract(port);
@@ -189,16 +192,16 @@ class PathKeeper {
   void GiveBack(const sys::MachineLock& lock) {
     programs_.clear();
     taps_.clear();
-    if (info_) RemovePath(*info_, lock);  // the rest stays recorded, for `viaduct clean`
+    if (info_) RemovePath(*info_, lock);  // changes that remain stay recorded, for `viaduct clean`
     info_.reset();
   }
 
   ipc::Connection connection_;
   const sys::Identity user_;
-  std::optional<PathInfo> info_;  // absent until it is recorded
+  std::optional<PathInfo> info_;  // absent until the path is recorded
   sys::OwnEntry record_;
   std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // indexed by port
-  std::map<size_t, UniqueFd> taps_;                           // indexed by port, until opened
+  std::map<size_t, UniqueFd> taps_;  // TAP devices by port, until the port is opened
 };
 
 }  // namespace
@@ -292,7 +295,8 @@ UniqueFd KeptPath::OpenWhole(size_t port) {
   return std::move(answer.descriptors[0]);
 }
 
-// The library opens the device in this process, which root's half has no descriptor for.
+// Throws EnvironmentError if this process is not root: DPDK and netmap open the device in this
+// process, and root's half cannot pass a descriptor.
 void NeedRootHere(const char* library) {
   if (geteuid() == 0) return;
   throw EnvironmentError(

@@ -1,5 +1,5 @@
-// Requests to a path's keeper are accepted or refused with an Error. Accepted names are names of
-// interfaces: no paths.
+// Fuzz test of the requests to a path's keeper: they are accepted or refused with an Error.
+// Accepted names are names of interfaces, not file paths.
 #include <cstdint>
 #include <string_view>
 

@@ -16,7 +16,8 @@
 namespace viaduct::path {
 namespace {
 
-// A UNIX socket's address holds 107 bytes.
+// The maximum length of a path's name: a UNIX socket's address, which contains the name, holds 107
+// bytes.
 constexpr size_t kMaxName = 72;
 
 void CheckName(const std::string& name) {
@@ -37,7 +38,7 @@ const sys::NamespaceId& NetworkOf(const PathInfo& path, const TakenInterface& ta
 void GiveBack(const PathInfo& path, const TakenInterface& taken) {
   const UniqueFd network = sys::FindNamespace(NetworkOf(path, taken));
   if (!network) return;
-  // The interface may have been renamed since.
+  // The interface may have been renamed since it was taken.
   const auto link = sys::Netlink(network.get()).FindLink(taken.ifindex);
   if (!link) return;
   if (taken.program != 0) {
@@ -58,7 +59,8 @@ PathInfo PathOf(const ShellInfo& shell) {
   return path;
 }
 
-// The name of the shell that this process is in, if its path can have this pair; else empty.
+// Returns the name of the shell in which this process runs, if the shell's path can have this pair;
+// otherwise an empty text.
 std::string OwnShell(const std::string& pair) {
   const char* own = std::getenv(kPathVariable);
   return own != nullptr && (pair.empty() || pair == kShellPair) ? own : "";
@@ -82,7 +84,7 @@ void PathInfo::Read(const sys::RecordLines& lines) {
   for (size_t i = 1; i < lines.size(); ++i) taken.push_back(lines[i].get<TakenInterface>());
 }
 
-// No lab's name begins with a dot (lab/record.h).
+// The name of the registry begins with a dot; no lab's name begins with a dot (lab/record.h).
 sys::Registry Paths() {
   return {sys::RunPlace({".paths", 0755, false}), {"record.json", "control"}};
 }

@@ -26,7 +26,7 @@ constexpr std::pair<const char*, uint64_t PipelineResult::*> kEffects[] = {
     {"marked", &PipelineResult::marked},
     {"reordered", &PipelineResult::reordered}};
 
-// A column for each fate and each effect that occurred in any pipeline.
+// Returns a table with a column for each fate and each effect that occurred in any pipeline.
 std::string PipelineTable(const std::vector<PipelineResult>& pipelines) {
   std::vector<std::vector<std::string>> rows = {{"pair", "", "arrived", "delivered", "waiting"}};
   for (const PipelineResult& pipeline : pipelines) {
@@ -71,7 +71,8 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
   return text;
 }
 
-// Metric families with samples of several engines, each of which has a label with its name.
+// Writes metric families with samples of several engines, each of which has a label with the
+// engine's name.
 class Families {
  public:
   Families(const std::vector<EngineResult>& all, std::string prefix, const char* label,
@@ -81,13 +82,13 @@ class Families {
   void Begin(const std::string& name, const char* type, const char* help) {
     out_.Family(prefix_ + name, type, help);
   }
-  // A family with one sample for each engine.
+  // Writes a family with one sample per engine.
   template <class Value>
   void OfEngines(const char* name, const char* help, const Value& value) {
     Begin(name, "gauge", help);
     for (const EngineResult& each : all_) out_.Sample({Name(each)}, value(each));
   }
-  // A family with one sample per pipeline.
+  // Writes a family with one sample per pipeline.
   void OfPipelines(const char* name, const char* type, const char* help,
                    uint64_t PipelineResult::*value) {
     Begin(name, type, help);
@@ -97,7 +98,7 @@ class Families {
       }
     }
   }
-  // A family with one sample per interface.
+  // Writes a family with one sample per interface.
   template <class Value>
   void OfPorts(const char* name, const char* help, const Value& value) {
     Begin(name, "counter", help);

@@ -12,12 +12,12 @@ namespace viaduct::path {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r";
-// A change is made within about a tenth of this. A faster repetition would lag behind its times; it
-// belongs to a SPEC's loss and delay.
+// The minimum period of a loop. A change is made within about a tenth of this period. A faster
+// repetition would lag behind its times; loss and delay that vary faster belong in a SPEC.
 constexpr Duration kMinLoopDuration = Duration::Milliseconds(1);
 constexpr const char* kForm = "TIME PAIR[/CLASS] up|down|both SPEC|down|up, or: loop PERIOD";
 
-// Removes and returns the next word of `line`; empty at its end.
+// Removes and returns the next word of `line`; empty at the end of the line.
 std::string_view TakeWord(std::string_view* line) {
   line->remove_prefix(std::min(line->find_first_not_of(kWhiteSpace), line->size()));
   const std::string_view word = line->substr(0, line->find_first_of(kWhiteSpace));

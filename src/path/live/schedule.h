@@ -1,9 +1,9 @@
 // Schedule files: changes of a path over time (link flaps, mobility, diurnal load).
 //
-//   # time  pair     direction  what
-//   0s      a-b      both       delay=20ms rate=10Mbit    # a SPEC's keys; the others stay
-//   5s      a-b      both       down                      # loses every packet
-//   5.5s    a-b      both       up                        # as it was
+//   # time  pair     direction  change
+//   0s      a-b      both       delay=20ms rate=10Mbit    # keys of a SPEC; other keys stay
+//   5s      a-b      both       down                      # the link loses every packet
+//   5.5s    a-b      both       up                        # the link is as before `down`
 //   8s      a-b/dns  up         loss=5%                   # a class; * is every pair
 //   loop 10s                                              # start again, every 10 s; 1 ms or more
 //
@@ -25,7 +25,7 @@ struct ScheduledChange {
   Duration at;
   engine::Target target;
   Kind kind = Kind::kSpec;
-  std::string spec;  // kSpec
+  std::string spec;  // for kSpec
   int line = 0;
 };
 
@@ -34,8 +34,9 @@ struct Schedule {
   std::optional<Duration> loop;          // at least the last change's time, and 1 ms
 };
 
-// Throws UsageError naming `file` and the line that is malformed or out of order. Whether
-// the SPECs can be applied depends on those before: PathEmulation tries them.
+// Parses a schedule. Throws UsageError naming `file` and the line that is malformed or out of
+// order. Whether the SPEC of a change can be applied depends on the changes before it:
+// PathEmulation checks them.
 Schedule ParseSchedule(std::string_view text, const std::string& file);
 
 // Steps through a schedule without a clock. Changes of the same instant are returned one by one, in
@@ -43,19 +44,19 @@ Schedule ParseSchedule(std::string_view text, const std::string& file);
 class SchedulePlayer {
  public:
   explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
-  // Returns the time since the start at which the next change is due; nothing when all have been
-  // taken.
+  // Returns the time since the start at which the next change is due; nothing when all changes have
+  // been taken.
   std::optional<Duration> NextAt() const;
-  // Takes the next change. NextAt() must have an instant.
+  // Takes the next change. NextAt() must have returned a time.
   const ScheduledChange& Take();
 
  private:
   Schedule schedule_;
   size_t next_ = 0;
-  Duration round_;  // when this round of the loop began
+  Duration round_;  // time at which this round of the loop began
 };
 
-// Applies this change to the path.
+// Applies a change to the path.
 void Perform(const ScheduledChange& change, engine::LivePath& live);
 
 }  // namespace viaduct::path

@@ -13,7 +13,7 @@ void ShellInfo::Read(const sys::RecordLines& lines) {
   }
 }
 
-// No lab's name begins with a dot (lab/record.h).
+// The name of the registry begins with a dot; no lab's name begins with a dot (lab/record.h).
 sys::Registry Shells() {
   return {sys::RunPlace({".shells", 0755, false}), {"record.json", "control", "resolv.conf"}};
 }

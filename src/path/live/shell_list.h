@@ -1,7 +1,7 @@
 // The list of running shells: a registry (sys/machine/registry.h), /run/viaduct/.shells, whose
 // entries hold record.json, the control socket of the shell's path, and the resolv.conf of a
-// program whose name server is on this machine's loopback. The maker is the shell's keeper, which
-// writes there what it changes before it does (path/shell/shell_record.h).
+// program whose name server is on this machine's loopback. The maker of an entry is the shell's
+// keeper, which records each change before it makes the change (path/shell/shell_record.h).
 #pragma once
 
 #include <array>
@@ -15,12 +15,13 @@
 
 namespace viaduct::path {
 
-// The name of a shell's pair.
+// The name of the pair of every shell's path.
 inline constexpr char kShellPair[] = "shell";
-// The shell's ports: interfaces of a namespace between the program's and the one outside.
+// The shell's ports: interfaces of a namespace between the program's namespace and the namespace
+// outside.
 inline constexpr std::array kShellPorts{"program", "host"};
 
-// An interface that forwards for the shell and did not before. Its name may change.
+// An interface that forwards for the shell and did not forward before. Its name may change.
 struct ForwardingInterface {
   int ifindex = 0;
   wire::Family family = wire::Family::kIpv4;
@@ -29,7 +30,7 @@ struct ForwardingInterface {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, ifindex, family)
 
-// A shell's namespace, and this machine's addresses there (texts).
+// A shell's namespace, and the addresses of this machine in that namespace, as texts.
 struct ShellInside {
   sys::NamespaceId network;
   std::string machine;
@@ -41,7 +42,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShellInside, network, machine, machine6)
 struct ShellInfo : sys::RegistryEntry {
   sys::NamespaceId network;           // the namespace in which the shell was started
   std::optional<ShellInside> inside;  // the namespace of the program; absent until it is created
-  std::vector<wire::Family> rules;    // the families of its nft tables
+  std::vector<wire::Family> rules;    // address families of the shell's nft tables
   std::vector<ForwardingInterface> forwarding;
 
   void Read(const sys::RecordLines& lines);

@@ -5,7 +5,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: more than any link sends
+constexpr uint64_t kFar = uint64_t{1} << 62;  // a number of bits that no link ever sends
 
 }  // namespace
 
@@ -15,7 +15,7 @@ BitErrors::BitErrors(const BitErrorSpec& spec, RandomStream& random)
       skip_(spec.header ? 0 : kSparedHeader),
       next_(Gap(random)) {}
 
-// Good bits before the next bad one: geometric, by inversion.
+// Draws the number of good bits before the next bad bit: geometrically distributed, by inversion.
 uint64_t BitErrors::Gap(RandomStream& random) const {
   if (rate_ <= 0) return kFar;
   const double uniform = random.Uniform();

@@ -11,13 +11,14 @@
 
 namespace viaduct::path {
 
-// The bytes of a frame that are only hit if the SPEC has `header`: its Ethernet header.
+// The length in bytes of the Ethernet header of a frame, which is only hit if the SPEC has
+// `header`.
 inline constexpr uint32_t kSparedHeader = 14;
 
 // The bit errors of a SPEC.
 struct BitErrorSpec {
   double rate = 0;      // probability, 0..1
-  bool header = false;  // may hit the Ethernet header too
+  bool header = false;  // whether bit errors may hit the Ethernet header too
   friend bool operator==(const BitErrorSpec&, const BitErrorSpec&) = default;
 };
 
@@ -25,14 +26,14 @@ class BitErrors {
  public:
   BitErrors(const BitErrorSpec& spec, RandomStream& random);
 
-  // Whether a frame of `bytes` bytes has bit errors. If so, Flip() must follow.
+  // Returns whether a frame of `bytes` bytes has bit errors. If so, Flip() must follow.
   bool Hit(uint32_t bytes) {
     const uint64_t bits = bytes > skip_ ? uint64_t{bytes - skip_} * 8 : 0;
     if (next_ < bits) return true;
     next_ -= bits;
     return false;
   }
-  // Flips the bits in the frame that Hit() announced; returns how many.
+  // Flips the bits in the frame for which Hit() returned true; returns the number of flipped bits.
   uint64_t Flip(std::span<std::byte> frame, RandomStream& random);
 
  private:
@@ -41,7 +42,7 @@ class BitErrors {
   double rate_;
   double log_good_;  // log(1 - rate)
   uint32_t skip_;    // bytes at the start of each frame that are never hit
-  uint64_t next_;    // bits (of those that can be hit) before the next error
+  uint64_t next_;    // bits before the next error, not counting bits that are never hit
 };
 
 }  // namespace viaduct::path

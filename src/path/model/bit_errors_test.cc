@@ -65,7 +65,7 @@ TEST(BitErrorsTest, MayHitTheHeaderToo) {
   EXPECT_LT(chi_square.value, chi_square.Bound());
 }
 
-// The distance to the next error counts on from frame to frame, regardless of their lengths.
+// The distance to the next error continues from one frame to the next, regardless of their lengths.
 TEST(BitErrorsTest, TheRateDoesNotDependOnTheFramesLength) {
   for (const uint32_t bytes : {15U, 60U, 1514U}) {
     const int frames = static_cast<int>(4000000 / (bytes - kHeader));
@@ -78,7 +78,7 @@ TEST(BitErrorsTest, TheRateDoesNotDependOnTheFramesLength) {
 TEST(BitErrorsTest, TheExtremes) {
   EXPECT_EQ(SendFrames({0, true}, 100, 1000).flipped, 0U);
   EXPECT_EQ(SendFrames({1}, 100, 3).flipped, 3U * 86 * 8);
-  EXPECT_EQ(SendFrames({1}, 10, 3).flipped, 0U);  // shorter than a header
+  EXPECT_EQ(SendFrames({1}, 10, 3).flipped, 0U);  // the frame is shorter than a header
 }
 
 }  // namespace

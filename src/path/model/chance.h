@@ -9,14 +9,14 @@
 
 namespace viaduct::path {
 
-// A decision per packet: yes with `probability`. With probability `correlation` it repeats the
-// previous decision, else it is drawn anew; so the share of yes stays `probability`, and decisions
-// n packets apart have the autocorrelation correlation^n. (netem mixes random numbers instead,
-// which changes the share: docs/path.md, Limits.)
+// A random decision per packet: yes with `probability`. With probability `correlation` the previous
+// decision is repeated, otherwise the decision is drawn anew; so the share of yes stays
+// `probability`, and decisions n packets apart have the autocorrelation correlation^n. (netem mixes
+// random numbers instead, which changes the share: docs/path.md, Limits.)
 struct Chance {
   double probability = 0;
   double correlation = 0;
-  bool drawn = false, last = false;  // state: whether there was a decision, and which
+  bool drawn = false, last = false;  // state: whether a decision was made, and the last decision
   friend bool operator==(const Chance&, const Chance&) = default;
 
   // Throws UsageError if the numbers contradict each other.
@@ -28,7 +28,7 @@ struct Chance {
   }
 };
 
-// "1%", "1%:corr=25%". Throws UsageError.
+// Parses "1%" or "1%:corr=25%". Throws UsageError if the value is not valid.
 Chance ParseChance(std::string_view value);
 std::string FormatChance(const Chance& chance);
 

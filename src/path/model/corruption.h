@@ -1,5 +1,5 @@
-// Corruption: a share of the frames has one flipped bit each, regardless of their length, as
-// netem's `corrupt` (net/sched/sch_netem.c, netem_enqueue). Errors per bit: bit_errors.h.
+// Corruption: a share of the frames has one flipped bit each, regardless of their length, as in
+// netem's `corrupt` (net/sched/sch_netem.c, netem_enqueue). Errors per bit are in bit_errors.h.
 #pragma once
 
 #include <span>
@@ -10,25 +10,27 @@
 
 namespace viaduct::path {
 
-// Whether the transport's checksum shows the damage.
+// The treatment of the transport's checksum of a damaged frame: kKeep, so that it shows the damage,
+// or kFix.
 enum class DamagedChecksum { kKeep, kFix };
 
 struct Corruption {
   Chance chance;
-  bool header = false;  // may hit the Ethernet header too
-  // kFix: the bit is one of the payload of UDP or TCP, whose checksum is updated; a frame without
-  // such a payload is not hit.
+  bool header = false;  // whether the Ethernet header may be hit too
+  // With kFix, the flipped bit is in the payload of UDP or TCP, whose checksum is updated; a frame
+  // without such a payload is not hit.
   DamagedChecksum checksum = DamagedChecksum::kKeep;
   friend bool operator==(const Corruption&, const Corruption&) = default;
 
   // Throws UsageError if the values contradict each other.
   void Check() const;
-  // Flips one bit, each with the same probability; returns how many (0 of a frame that has no bits
-  // to hit).
+  // Flips one bit, each with the same probability. Returns the number of flipped bits: 1, or 0 for
+  // a frame that has no bits to hit.
   uint64_t Flip(std::span<std::byte> frame, RandomStream& random) const;
 };
 
-// "1%", "1%:corr=25%,header", "1%:checksum=fix". Throws UsageError.
+// Parses "1%", "1%:corr=25%,header" or "1%:checksum=fix". Throws UsageError if the value is not
+// valid.
 Corruption ParseCorruption(std::string_view value);
 std::string FormatCorruption(const Corruption& corruption);
 

@@ -51,7 +51,8 @@ TEST(CorruptionTest, AFrameWithoutBitsBehindItsHeaderIsNotHit) {
   EXPECT_EQ(ParseCorruption("100%:header").Flip(frame, random), 0U);
 }
 
-// Only the payload differs, by one bit, and the description has the checksum's state.
+// The test expects that the frame with the fixed checksum differs from the original only by one bit
+// of the payload; the description of the frame includes the state of the checksum.
 TEST(CorruptionTest, AFixedChecksumIsRight) {
   namespace p = wire::packet;
   const Corruption corruption = ParseCorruption("100%:checksum=fix");

@@ -29,7 +29,8 @@ void CycleLoss::Check() const {
       "cycle: needs pass and lose, packets or times above zero, as in {}:{}", kName, kExample));
 }
 
-// Whole cycles of times are skipped at once: a path may have been idle for many.
+// Skips all complete cycles of timed phases at once, because a path may have been idle for many
+// cycles.
 void CycleLoss::SkipCycles(Instant now) {
   if (pass.packets > 0 || lose.packets > 0 || ended == 0 || IsLosing()) return;
   const Duration cycle = pass.time + lose.time;

@@ -1,5 +1,5 @@
-// Loss in cycles: a number of packets, or all packets of a time, pass; then a number, or those of a
-// time, are lost.
+// Loss in cycles: a number of packets, or all packets of a duration, pass; then a number of
+// packets, or all packets of a duration, are lost.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace viaduct::path {
 
-// The length of a phase of a CycleLoss: a number of packets, or a time if that is zero.
+// The length of a phase of a CycleLoss: a number of packets, or a duration if `packets` is zero.
 struct CyclePhase {
   uint64_t packets = 0;
   Duration time = {};
@@ -22,24 +22,25 @@ struct CyclePhase {
   friend bool operator==(const CyclePhase&, const CyclePhase&) = default;
 };
 
-// "10" (packets) or "5s". Throws UsageError.
+// Parses "10" (packets) or "5s". Throws UsageError if the text is not valid.
 CyclePhase ParseCyclePhase(std::string_view text);
 std::string FormatCyclePhase(const CyclePhase& phase);
 
-// Begins with the path, or with the live change that brings it, in the phase `first`. A phase of
-// packets ends at the arrival of its last one, which is where a phase of time begins to count.
+// Begins with the path, or with the live change that adds the model, in the phase `first`. A phase
+// of packets ends at the arrival of its last packet, which is also the instant from which a
+// following phase of time counts.
 struct CycleLoss {
   static constexpr std::string_view kName = "cycle", kExample = "pass=5s,lose=2s";
   CyclePhase pass, lose;
   uint64_t times = 0;  // number of phases of loss, after which all packets pass; 0: no limit
   CyclePhase first;    // the phase before the first loss; `pass` if the SPEC does not give it
-  // State: the number of phases that have ended (odd: packets are lost), the instant at which the
-  // present phase began, and the number of packets in it.
+  // The state: the number of phases that have ended (odd: packets are lost), the instant at which
+  // the present phase began, and the number of packets in the present phase.
   uint64_t ended = 0;
   Instant since = Instant::Never();
   uint64_t had = 0;
-  Instant start = Instant::Never();  // state: begin of the path or change
-  Instant last = {};                 // state: when the last packet arrived
+  Instant start = Instant::Never();  // state: start of the path, or instant of the change
+  Instant last = {};                 // state: arrival of the last packet
   friend bool operator==(const CycleLoss&, const CycleLoss&) = default;
 
   static constexpr auto Table() {
@@ -51,7 +52,7 @@ struct CycleLoss {
   void Complete(const std::vector<bool>& given) {
     if (!given[3]) first = pass;
   }
-  // Formats the parameters that have an effect: without `times` there is no end.
+  // Formats the parameters that have an effect: `times` only if it limits the phases.
   std::string Format() const;
   void Check() const;
 
@@ -71,7 +72,7 @@ struct CycleLoss {
   }
   bool IsLosing() const { return ended % 2 == 1; }
   bool IsOver() const { return times > 0 && ended / 2 >= times; }
-  // Ends the phases that have ended when a packet arrives at `now`.
+  // Ends the phases that are over when a packet arrives at `now`.
   void Advance(Instant now);
   void SkipCycles(Instant now);
 };

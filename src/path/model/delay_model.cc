@@ -6,7 +6,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr double kMaxDelay = 2 * 86400e9;  // ns: a trace's or a table's outliers end here
+constexpr double kMaxDelay = 2 * 86400e9;  // ns; limit for outliers of a trace or a table
 
 DelayTrace ReadTrace(const DelaySpec& spec, const FileReader& read_file) {
   return spec.trace ? ParseDelayTrace(read_file(*spec.trace), *spec.trace) : DelayTrace();
@@ -41,8 +41,8 @@ Duration DelayModel::TracedBase(Instant now) {
   return trace_.delays[at_];
 }
 
-// The deviation is in units of the jitter. Correlated: u = Phi(z) of an autoregressive Gaussian
-// process z, so that each deviation has the requested distribution for any correlation.
+// Returns the deviation in units of the jitter. With a correlation: u = Phi(z) of an autoregressive
+// Gaussian process z, so that each deviation has the requested distribution for any correlation.
 double DelayModel::Deviation(RandomStream& random) {
   if (correlation_ == 0) return distribution_.Quantile(random.Uniform());
   const double drawn = Distribution::Normal().Quantile(random.Uniform());

@@ -10,20 +10,21 @@
 
 namespace viaduct::path {
 
-// A base (constant, or from a trace) and a random deviation from it; never below zero.
+// The delay: a base (constant, or from a trace) and a random deviation from the base; never below
+// zero.
 class DelayModel {
  public:
-  // `read_file` reads the files that the spec names; throws UsageError if they are invalid. A trace
-  // over time starts with Begin(), or without it with the first packet.
+  // `read_file` reads the files that the spec names; the constructor throws UsageError if the files
+  // are invalid. A trace over time starts with Begin(), or without Begin() with the first packet.
   DelayModel(const DelaySpec& spec, const FileReader& read_file);
-  // No delay.
+  // Constructs a model without delay.
   DelayModel() : DelayModel(DelaySpec(), {}) {}
 
   void Begin(Instant now) { start_ = now; }
-  // No deviation, no trace: Sample() is always Base().
+  // Returns whether Sample() is always Base(): no deviation, no trace.
   bool IsConstant() const { return constant_; }
   Duration Base() const { return base_; }
-  // The delay of the next packet, which enters at `now`; `now` must not decrease.
+  // Returns the delay of the next packet, which enters at `now`; `now` must not decrease.
   Duration Sample(Instant now, RandomStream& random);
 
  private:
@@ -38,7 +39,7 @@ class DelayModel {
   double jitter_;                     // nanoseconds
   double correlation_;
   double innovation_;  // sqrt(1 - correlation^2)
-  double state_ = 0;   // state of the Gaussian process; drawn with the first packet
+  double state_ = 0;   // state of the Gaussian process; drawn when the first packet arrives
   bool drawn_ = false;
   Distribution distribution_;
 };

@@ -9,7 +9,8 @@ DelayStage::DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random,
 void DelayStage::SetDelay(DelayModel model, std::optional<Order> order) {
   model_ = std::move(model);
   keep_ = order == Order::kKeep;
-  // If delays vary, most packets in a line would wait for earlier ones.
+  // The wheel holds all packets if delays vary and order is free: in a line, most packets would
+  // wait for earlier packets.
   always_wheel_ = !keep_ && !model_.IsConstant();
   UpdateShortest();
 }
@@ -28,7 +29,7 @@ void DelayStage::UpdateShortest() {
 }
 
 // Counts like netem: a packet is delayed as long as fewer than gap - 1 packets were delayed since
-// the last that was not (net/sched/sch_netem.c, netem_enqueue).
+// the last packet that was not delayed (net/sched/sch_netem.c, netem_enqueue).
 bool DelayStage::TakesOutOfTurn() {
   if (since_reorder_ < reorder_gap_ - 1 || !reorder_->Take(reorder_random_)) {
     ++since_reorder_;

@@ -1,6 +1,6 @@
 // The delay stage: packets with constant delays wait in a Fifo (which may spill to disk), packets
-// that would overtake in a timing wheel. Each leaves at its own exact instant; packets of the same
-// instant leave in the order of their arrival.
+// that would overtake wait in a timing wheel. Each packet leaves at its own exact instant; packets
+// of the same instant leave in the order of their arrival.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@ class DelayStage {
 
   // Sets the delay of packets pushed from now on. Before the first call there is no delay.
   void SetDelay(DelayModel model, std::optional<Order> order);
-  // Time 0 of a trace; without this call it is the first packet's.
+  // Sets time 0 of a trace; without this call, time 0 is the arrival of the first packet.
   void Begin(Instant now) { model_.Begin(now); }
   void SetReorder(const std::optional<Reorder>& reorder);
 
   // Takes a packet that enters at `now` (which must not decrease), or hands it to `drops` if the
   // line is full. Returns true when the packet was reordered.
   bool Push(Packet packet, Instant now, DropSink& drops);
-  // Returns the instant at which the first packet leaves; Never when there is none, or (Stalled)
-  // when it is still on disk.
+  // Returns the instant at which the first packet leaves; Never when there is no packet, or
+  // (Stalled) when the first packet is still on disk.
   Instant Next() const { return std::min(line_next_, wheel_ ? wheel_->Next() : Instant::Never()); }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();
 
-  // Whether the line's first packet is still being read from disk; call LookAgain when it may have
-  // arrived.
+  // Returns whether the line's first packet is still being read from disk; LookAgain() must be
+  // called when the packet may have arrived.
   bool Stalled() const { return line_next_ == Instant::Never() && !line_->Empty(); }
   void LookAgain();
-  // The minimum delay of every packet.
+  // Returns the minimum delay of all packets.
   Duration Shortest() const { return shortest_; }
   uint64_t packets() const { return line_->packets() + (wheel_ ? wheel_->packets() : 0); }
   uint64_t bytes() const { return line_->bytes() + (wheel_ ? wheel_->bytes() : 0); }

@@ -1,4 +1,4 @@
-// Delays and reordering of packets in a pipeline.
+// Tests of delays and reordering of packets in a pipeline.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using test::Bench;
 using test::Outcome;
 using test::Steady;
 
-// Files of a test by name.
+// Returns options with which a pipeline finds one file, by this name and with this text.
 PipelineOptions WithFile(const std::string& name, const std::string& text) {
   PipelineOptions options;
   options.read_file = [name, text](const std::string& path) {
@@ -27,7 +27,8 @@ PipelineOptions WithFile(const std::string& name, const std::string& text) {
   return options;
 }
 
-// In nanoseconds, in the order of arrival at the path, from packets `gap` apart.
+// Returns the delays in nanoseconds, in the order of arrival at the path, of packets that arrived
+// `gap` apart.
 std::vector<double> Delays(const Outcome& outcome, Duration gap) {
   std::vector<double> delays(outcome.departures.size());
   for (const Departure& departure : outcome.departures) {
@@ -45,7 +46,8 @@ std::vector<double> DelaysOf(const std::string& spec, int count, PipelineOptions
 
 double ParetoProbability(double x) { return x <= -2.0 / 3 ? 0 : 1 - std::pow(0.75 * x + 1.5, -3); }
 
-// Inverts the quantile by bisection (distribution_test.cc has the distribution by its formula).
+// Inverts the quantile function by bisection (distribution_test.cc tests the quantile function
+// against its formula).
 double ParetoNormalProbability(double x) {
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
@@ -70,7 +72,7 @@ TEST(DelayTest, DelaysAreDistributedAsRequested) {
     const double distance = test::KsDistance(
         delays, [&](double delay) { return requested.probability((delay - 100e6) / 5e6); });
     EXPECT_LT(distance, test::KsBound(delays.size())) << requested.spec;
-    // The test is sensitive enough: a mean that is off by 0.3 ms would be detected.
+    // The test is sensitive enough: it would detect a mean that is wrong by 0.3 ms.
     EXPECT_GT(
         test::KsDistance(
             delays, [&](double delay) { return requested.probability((delay - 100.3e6) / 5e6); }),
@@ -95,11 +97,12 @@ TEST(DelayTest, CorrelationTiesNeighboursAndKeepsTheDistribution) {
   EXPECT_NEAR(test::Autocorrelation(normal, 1), 0.5, bound);
   EXPECT_NEAR(test::Autocorrelation(normal, 2), 0.25, 2 * bound);
   EXPECT_NEAR(test::Autocorrelation(normal, 20), 0, 2 * bound);
-  // A uniform variable of a Gaussian process of correlation c has 6/pi asin(c/2).
+  // A uniform variable computed from a Gaussian process of correlation c has the correlation 6/pi
+  // asin(c/2).
   const auto uniform = DelaysOf("delay=100ms jitter=5ms:corr=50%", n);
   EXPECT_NEAR(test::Autocorrelation(uniform, 1), 6 / std::numbers::pi * std::asin(0.25), bound);
   EXPECT_NEAR(test::Autocorrelation(DelaysOf("delay=100ms jitter=5ms", n), 1), 0, bound);
-  std::vector<double> independent;  // 0.5^40 is nothing
+  std::vector<double> independent;  // the correlation 0.5^40 is negligible
   for (size_t i = 0; i < n; i += 40) independent.push_back(uniform[i]);
   EXPECT_LT(test::KsDistance(independent, [](double x) { return (x - 95e6) / 10e6; }),
             test::KsBound(independent.size()));
@@ -119,7 +122,7 @@ TEST(DelayTest, ATraceIsReplayedPacketByPacket) {
 }
 
 TEST(DelayTest, ATraceOverTimeHoldsFromItsTimesOn) {
-  // Packets at 10, 20, 30... us: the trace begins with the first.
+  // Packets arrive at 10, 20, 30... us: the trace begins with the first packet.
   const auto once = DelaysOf("delay=trace:d", 6, WithFile("d", "0 1ms\n0.00002 2ms\n35us 3ms\n"));
   EXPECT_EQ(once, (std::vector<double>{1e6, 1e6, 2e6, 2e6, 3e6, 3e6}));
   const auto again = DelaysOf("delay=trace:d", 8, WithFile("d", "0 1ms\n20us 2ms\n30us repeat\n"));
@@ -139,7 +142,8 @@ TEST(DelayTest, OrderIsKeptWhereAsked) {
   const Outcome keep = Bench("delay=10ms jitter=2ms order=keep").Run(arrivals);
   const Outcome free = Bench("delay=10ms jitter=2ms").Run(arrivals);
   for (uint64_t i = 0; i < 20000; ++i) ASSERT_EQ(keep.departures[i].number, i + 1);
-  // Each leaves when it is due, or with the one before: never earlier than in free order.
+  // Each packet leaves when it is due, or together with the packet before it: never earlier than in
+  // free order.
   std::vector<Instant> due(20001);
   for (const Departure& departure : free.departures) due[departure.number] = departure.due;
   Instant latest;
@@ -149,8 +153,8 @@ TEST(DelayTest, OrderIsKeptWhereAsked) {
   }
 }
 
-// RFC 4737 section 4.2.2: the extent of a packet that arrives after one sent later is its distance,
-// in arrivals, to the first such.
+// RFC 4737 section 4.2.2: the extent of a reordered packet is its distance, in arrivals, to the
+// first packet that was sent later but arrived before it.
 std::vector<size_t> ReorderingExtents(const std::vector<Departure>& departures) {
   std::vector<size_t> extents;
   for (size_t i = 0; i < departures.size(); ++i) {
@@ -164,8 +168,8 @@ std::vector<size_t> ReorderingExtents(const std::vector<Departure>& departures) 
 }
 
 TEST(ReorderTest, APacketOutOfTurnOvertakesWhatIsUnderWay) {
-  // Ten packets are under way; every 50th is not delayed, and arrives together with the packet sent
-  // 10 ms before it, after that one.
+  // Ten packets are in flight; every 50th packet is not delayed, and arrives at the same instant as
+  // the packet sent 10 ms before it, but after that packet.
   const Outcome outcome =
       Bench("delay=10ms reorder=100%:gap=50").Run(Steady(500, Duration::Milliseconds(1)));
   EXPECT_EQ(outcome.counters.reordered, 10U);
@@ -183,8 +187,8 @@ TEST(ReorderTest, HappensAsOftenAsAsked) {
   EXPECT_NEAR(count("delay=1ms reorder=5%"), 1e4, test::BinomialBound(2e5, 0.05));
   EXPECT_NEAR(count("delay=1ms reorder=5%:corr=30%"), 1e4,
               test::BinomialBound(2e5, 0.05) * std::sqrt(1.3 / 0.7));
-  // With gap g and probability p one packet in g - 1 + 1/p is taken, in cycles whose geometric part
-  // has the variance (1-p)/p^2.
+  // With gap g and probability p, one packet in g - 1 + 1/p is reordered, in cycles whose geometric
+  // part has the variance (1-p)/p^2.
   const double cycle = 4 + 1 / 0.2, variance = 0.8 / 0.04;
   EXPECT_NEAR(count("delay=1ms reorder=20%:gap=5"), 2e5 / cycle,
               test::kSigmas * std::sqrt(2e5 * variance / (cycle * cycle * cycle)));

@@ -15,7 +15,7 @@ namespace viaduct::path {
 namespace {
 
 constexpr size_t kKnots = 4096;
-constexpr size_t kTailKnots = 16;     // knots at either end between which a quantile bends too much
+constexpr size_t kTailKnots = 16;     // knots at either end, where interpolation is too inaccurate
 constexpr size_t kMaxTable = 16384;   // iproute2 tc/q_netem.c MAX_DIST
 constexpr double kTableScale = 8192;  // NETEM_DIST_SCALE, include/uapi/linux/pkt_sched.h
 
@@ -26,7 +26,8 @@ double Polynomial(const std::array<double, n>& coefficients, double x) {
   return sum;
 }
 
-// P. J. Acklam's rational approximation (2003), relative error 1.15e-9, for p <= 1/2.
+// Computes the normal quantile for p <= 1/2 with P. J. Acklam's rational approximation (2003),
+// relative error 1.15e-9.
 double ApproximateQuantile(double p) {
   constexpr std::array a = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                             1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
@@ -51,7 +52,7 @@ double NormalProbability(double z) { return 0.5 * std::erfc(-z / std::numbers::s
 double NormalQuantile(double p) {
   if (p > 0.5) return -NormalQuantile(1 - p);
   const double z = ApproximateQuantile(p);
-  // One step of Halley's method takes it to the precision of a double.
+  // One step of Halley's method improves the approximation to the precision of a double.
   const double error = NormalProbability(z) - p;
   const double step = error * std::sqrt(2 * std::numbers::pi) * std::exp(z * z / 2);
   return z - step / (1 + z * step / 2);
@@ -59,10 +60,11 @@ double NormalQuantile(double p) {
 
 namespace {
 
-// A heavy right tail: Pareto with shape 3, scaled to mean 0 and standard deviation 1.
+// A distribution with a heavy right tail: Pareto with shape 3, scaled to mean 0 and standard
+// deviation 1.
 double ParetoQuantile(double p) { return (std::pow(1 - p, -1.0 / 3) - 1.5) * 4 / 3; }
 
-// A quarter normal, three quarters Pareto, quantile by quantile.
+// A mixture: each quantile is a quarter of the normal and three quarters of the Pareto quantile.
 double ParetoNormalQuantile(double p) {
   return 0.25 * NormalQuantile(p) + 0.75 * ParetoQuantile(p);
 }

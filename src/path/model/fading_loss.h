@@ -1,6 +1,6 @@
-// Loss in two states over time: like gilbert_elliott.h, but the states last for random times and do
-// not depend on packets, so that both directions of a pair can share them (a fading radio link, a
-// failing cable).
+// Loss in two states over time: like gilbert_elliott.h, but the states have random durations that
+// do not depend on packets, so that both directions of a pair can have the same states (a fading
+// radio link, a failing cable).
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 
 namespace viaduct::path {
 
-// Exponentially distributed times in the good and the bad state, beginning in the good one at the
-// path's start. `joint`: the states are those of every direction and class of the pair with the
-// same times: each computes them from the seed, so nothing is exchanged between them.
+// Exponentially distributed durations of the good and the bad state, beginning with the good state
+// at the path's start. `joint`: all directions and classes of the pair with the same durations have
+// the same states: each computes the states from the seed, so no data is exchanged between them.
 struct FadingLoss {
   static constexpr std::string_view kName = "fading", kExample = "good=10s,bad=200ms";
-  Duration good, bad;    // mean times
+  Duration good, bad;    // mean durations of the states
   double bad_loss = 1;   // 1-h: loss in the bad state
   double good_loss = 0;  // 1-k: loss in the good state
   bool joint = false;
-  uint64_t seed = 0;                 // state: of the times
-  uint64_t states = 0;               // state: how many have ended; odd: the present one is bad
-  Instant start = Instant::Never();  // state: of the path
-  Instant end = Instant::Never();    // state: of the present state
+  uint64_t seed = 0;                 // state: seed of the durations
+  uint64_t states = 0;               // state: number of states that have ended; odd: bad now
+  Instant start = Instant::Never();  // state: start of the path
+  Instant end = Instant::Never();    // state: end of the present state
   friend bool operator==(const FadingLoss&, const FadingLoss&) = default;
 
   static constexpr auto Table() {

@@ -9,11 +9,11 @@
 
 namespace viaduct::path {
 
-// 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 isolated loss. State 4 is always
-// followed by 1.
+// The states: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 isolated loss. State
+// 4 is always followed by state 1.
 struct FourStateMarkov {
   static constexpr std::string_view kName = "state", kExample = "p13=1%,p31=90%";
-  double p13 = 0, p31 = 1, p32 = 0, p23 = 1, p14 = 0;  // p31 if not given: 1 - p13
+  double p13 = 0, p31 = 1, p32 = 0, p23 = 1, p14 = 0;  // default of p31: 1 - p13
   int state = 1;
   friend bool operator==(const FourStateMarkov&, const FourStateMarkov&) = default;
 

@@ -1,4 +1,4 @@
-// Loss in two states, good and bad (Gilbert 1960, Elliott 1963), in netem's names and defaults.
+// Loss in two states, good and bad (Gilbert 1960, Elliott 1963), with netem's names and defaults.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@ namespace viaduct::path {
 
 struct GilbertElliott {
   static constexpr std::string_view kName = "gemodel", kExample = "p=1%,r=10%";
-  double p = 0;          // good to bad
-  double r = 1;          // bad to good; 1 - p if the SPEC does not give it
+  double p = 0;          // probability of a change from good to bad
+  double r = 1;          // probability of a change from bad to good; default: 1 - p
   double bad_loss = 1;   // 1-h: loss in the bad state
   double good_loss = 0;  // 1-k: loss in the good state
-  bool bad = false;      // state
+  bool bad = false;      // state: whether the present state is bad
   friend bool operator==(const GilbertElliott&, const GilbertElliott&) = default;
 
   static constexpr auto Table() {

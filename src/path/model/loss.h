@@ -17,26 +17,28 @@
 
 namespace viaduct::path {
 
-// The list of the models. A model is a struct of its parameters and of the state of its state
-// machine, which a SPEC holds as it is before the first packet. It has:
-// - kName, as in "NAME:PARAMETERS" (a RandomLoss has none: it begins with a probability);
+// The variant of all loss models. A model is a struct of its parameters and of the state of its
+// state machine, which a SPEC holds as it is before the first packet. A model has:
+// - kName, as in "NAME:PARAMETERS" (a RandomLoss has no name: it begins with a probability);
 // - either Table(), whose first parameter is required as in kExample, and Complete(given), which
 //   sets the parameters whose default depends on others; or Parse(PARAMETERS); Format(), if not all
-//   of the table is to be printed;
+//   parameters of the table must be printed;
 // - Check(), which throws UsageError if the numbers contradict each other;
 // - Lose(packet, random), called once per packet, in order, with the caller's random stream;
-// - Open(options), if it needs a file or the pipeline's name for that;
-// - Begin(start, now), if it depends on time: called with the path's start and the instant from
-//   which the model is part of it (the same, or that of a live change), if these are known.
+// - Open(options), if Lose() needs a file or the pipeline's name;
+// - Begin(start, now), if the model depends on time: called with the path's start and the instant
+//   from which the model is part of the path (the path's start, or the instant of a live change),
+//   if these are known.
 using Loss = std::variant<RandomLoss, GilbertElliott, FourStateMarkov, FadingLoss, PeriodicLoss,
                           CycleLoss, LossList, LossTrace>;
 
-// The models of a SPEC, at least one. Each sees every packet; one that any of them loses is lost.
+// The models of a SPEC, at least one. Each model sees every packet; a packet that any model loses
+// is lost.
 using LossSpec = std::vector<Loss>;
 
-// "MODEL+MODEL...", each a probability, or "NAME:PARAMETERS" whose first parameters may be given
-// without their names. A trace can only be the last: its file's name may contain '+'. Throws
-// UsageError.
+// Parses "MODEL+MODEL...": each model is a probability, or "NAME:PARAMETERS" whose first parameters
+// may be given without their names. A trace can only be the last model: its file's name may contain
+// '+'. Throws UsageError if the value is not valid.
 LossSpec ParseLoss(std::string_view value);
 std::string FormatLoss(const LossSpec& loss);
 void CheckLoss(const LossSpec& loss);
@@ -44,7 +46,8 @@ void CheckLoss(const LossSpec& loss);
 // Decides which packets are lost.
 class LossModel {
  public:
-  // `options` name the pipeline and read a LossTrace's file; throws UsageError if that is invalid.
+  // `options` name the pipeline and read a LossTrace's file; the constructor throws UsageError if
+  // the file is invalid.
   LossModel(LossSpec loss, const PipelineOptions& options);
   void Begin(Instant start, Instant now);
   bool Lose(const Packet& packet, RandomStream& random) {

@@ -1,4 +1,4 @@
-// Loss of the packets of given numbers (the first one is 1).
+// Loss of the packets with given numbers (the first packet has the number 1).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LossList {
     friend bool operator==(const Range&, const Range&) = default;
   };
   std::vector<Range> ranges;  // ascending, disjoint
-  size_t at = 0;              // state: the first range that has not ended
+  size_t at = 0;              // state: index of the first range that has not ended
   friend bool operator==(const LossList&, const LossList&) = default;
 
   static LossList Parse(std::string_view text);

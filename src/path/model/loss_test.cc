@@ -34,8 +34,8 @@ double Count(const std::vector<bool>& lost) {
   return static_cast<double>(std::count(lost.begin(), lost.end(), true));
 }
 
-// Returns the number of packets whose predecessor was `before`, and the number of lost ones of
-// them.
+// Returns the number of packets whose predecessor was lost or not (`before`), and the number of
+// lost packets among them.
 std::pair<double, double> After(const std::vector<bool>& lost, bool before) {
   double all = 0, hit = 0;
   for (size_t i = 1; i < lost.size(); ++i) {
@@ -66,7 +66,8 @@ TEST(LossModelTest, IndependentLossHasItsFrequencyAndNoMemory) {
 TEST(LossModelTest, CorrelationKeepsTheFrequencyAndTiesNeighbours) {
   const double p = 0.05, correlation = 0.4;
   const auto lost = Losses("5%:corr=40%", 1000000);
-  // The variance of a mean of a process with autocorrelation c^n is (1+c)/(1-c) times as large.
+  // The correlation c multiplies the variance of the mean by (1+c)/(1-c), because the
+  // autocorrelation is c^n.
   EXPECT_NEAR(Count(lost), 1e6 * p,
               BinomialBound(1e6, p) * std::sqrt((1 + correlation) / (1 - correlation)));
   for (const bool before : {false, true}) {
@@ -76,10 +77,10 @@ TEST(LossModelTest, CorrelationKeepsTheFrequencyAndTiesNeighbours) {
   }
 }
 
-// The share of a chain that is solved as one: its states are the decision about the last packet and
-// how many were lost in a row before it, up to `run`.
+// Computes the share of losses with `run`, numerically, as a Markov chain: its states are the
+// decision about the last packet and the number of consecutive losses before it, up to `run`.
 double ShareWithRun(double p, double correlation, size_t run) {
-  std::vector<double> passed(run + 1), lost(run + 1);  // indexed by the row before the next one
+  std::vector<double> passed(run + 1), lost(run + 1);  // indexed by the number of losses in a row
   passed[0] = 1;
   double share = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -94,7 +95,8 @@ double ShareWithRun(double p, double correlation, size_t run) {
         if (row < run) share += here * loss;
       }
     }
-    // Half a step: without it a chain that always loses would go round forever.
+    // Each iteration makes half a step: with complete steps, a chain that always loses would never
+    // converge.
     for (size_t row = 0; row <= run; ++row) {
       passed[row] = (passed[row] + next_passed[row]) / 2;
       lost[row] = (lost[row] + next_lost[row]) / 2;
@@ -121,7 +123,7 @@ TEST(LossModelTest, ARunLimitsTheLossesInARow) {
       longest = std::max(longest, row);
     }
     EXPECT_EQ(longest, run);
-    // The formula of docs/path-spec.md.
+    // The share is computed by the formula of docs/path-spec.md.
     const double a = correlation + (1 - correlation) * p, k = static_cast<double>(run);
     const double share = p < 1 ? p * (1 - std::pow(a, k)) / (1 - std::pow(a, k + 1)) : k / (k + 1);
     EXPECT_NEAR(share, ShareWithRun(p, correlation, run), 1e-4);
@@ -130,7 +132,7 @@ TEST(LossModelTest, ARunLimitsTheLossesInARow) {
   }
 }
 
-// With the same seed `run` saves packets, and does not lose additional ones.
+// With the same seed, `run` saves packets and does not lose additional packets.
 TEST(LossModelTest, ARunOnlySavesPackets) {
   const auto without = Losses("40%:corr=30%", 100000), with = Losses("40%:corr=30%,run=2", 100000);
   size_t row = 0;
@@ -146,7 +148,8 @@ TEST(LossModelTest, GilbertRunsAreGeometric) {
   ExpectRuns(lost, false, GeometricBins(0.98, 400));
 }
 
-// Elliott's extension: what is lost in each state. The frequency is that of the stationary state.
+// Tests Elliott's extension, a loss probability in each state, against the frequency of the
+// stationary state.
 TEST(LossModelTest, GilbertElliottLosesByState) {
   const double p = 0.02, r = 0.1, bad = 0.6, good = 0.01, n = 2e6;
   const auto lost = Losses("gemodel:p=2%,r=10%,1-h=60%,1-k=1%", static_cast<size_t>(n));
@@ -156,7 +159,7 @@ TEST(LossModelTest, GilbertElliottLosesByState) {
   const double variance = mean * (1 - mean) + 2 * share_bad * (1 - share_bad) * (bad - good) *
                                                   (bad - good) * memory / (1 - memory);
   EXPECT_NEAR(Count(lost), n * mean, test::kSigmas * std::sqrt(n * variance));
-  // P(lost, lost) of neighbours, by the states of the first and of the second.
+  // P(lost, lost) of two consecutive packets, by the states of the first and of the second packet.
   const double both = share_bad * bad * ((1 - r) * bad + r * good) +
                       (1 - share_bad) * good * (p * bad + (1 - p) * good);
   const auto [all, hit] = After(lost, true);
@@ -164,14 +167,14 @@ TEST(LossModelTest, GilbertElliottLosesByState) {
 }
 
 TEST(LossModelTest, GilbertElliottWithoutROrWithEverythingIsBernoulli) {
-  const auto lost = Losses("gemodel:p=3%", 1000000);  // r = 1 - p
+  const auto lost = Losses("gemodel:p=3%", 1000000);  // default of r: 1 - p
   const auto [all, hit] = After(lost, true);
   EXPECT_NEAR(hit, all * 0.03, BinomialBound(all, 0.03));
 }
 
 struct FourStates {
   double p13, p31, p32, p23, p14;
-  // The stationary probabilities of the states 1 and 2 (by iteration).
+  // Returns the stationary probabilities of the states (by iteration).
   std::array<double, 5> Stationary() const {
     std::array<double, 5> s{0, 1, 0, 0, 0};
     for (int i = 0; i < 10000; ++i) {
@@ -191,7 +194,8 @@ TEST(LossModelTest, FourStatesHaveTheRunsOfTheirChain) {
   const FourStates m{0.02, 0.3, 0.2, 0.25, 0.01};
   const auto lost = Losses("state:p13=2%,p31=30%,p32=20%,p23=25%,p14=1%", 3000000);
   const auto s = m.Stationary();
-  // A run of losses is one in state 4, or stays in state 3; what begins it decides.
+  // A run of losses is one packet in state 4, or lasts while the chain stays in state 3; the first
+  // loss decides.
   const double alone = s[1] * m.p14, burst = s[1] * m.p13 + s[2] * m.p23;
   const size_t bins = 20;
   ExpectRuns(
@@ -241,7 +245,8 @@ TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
   EXPECT_FALSE(model.Lose(Numbered(10), random));
 }
 
-// Returns for each of `count` packets, one a millisecond from `offset` on, whether it is lost.
+// Returns for each of `count` packets, which arrive one per millisecond from `offset` on, whether
+// it is lost.
 std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_t count,
                                  Duration offset = Duration()) {
   PipelineOptions options;
@@ -259,7 +264,7 @@ std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_
   return lost;
 }
 
-// The packets are numbered from 1, and arrive at 0 ms, 1 ms and so on.
+// The packets are numbered from 1 and arrive at 0 ms, 1 ms, 2 ms...
 TEST(LossModelTest, ACycleOfTimes) {
   using Expected = std::vector<size_t>;
   const auto lost = [](const char* value, size_t count, Duration offset = Duration()) {
@@ -269,18 +274,20 @@ TEST(LossModelTest, ACycleOfTimes) {
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,times=1", 16), (Expected{6, 7}));
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,first=0", 10), (Expected{1, 2, 8, 9}));
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,first=1ms,times=2", 20), (Expected{2, 3, 9, 10}));
-  // Packets and times mixed: a phase of time begins at the last packet of the one before.
+  // With phases of packets and of time, a phase of time begins at the last packet of the phase
+  // before.
   EXPECT_EQ(lost("cycle:pass=5ms,lose=3", 17), (Expected{6, 7, 8, 13, 14, 15}));
   EXPECT_EQ(lost("cycle:pass=3,lose=2ms", 14), (Expected{4, 8, 12}));
-  // After a million cycles without a packet, which take no time; and at their end.
+  // The first packet arrives after a million cycles without a packet, which the model skips at
+  // once; with `times`, it arrives after the last cycle.
   const Duration idle = Duration::Milliseconds(7) * 1000000;
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms", 9, idle), (Expected{6, 7}));
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,times=999999", 9, idle), Expected());
   EXPECT_EQ(lost("cycle:pass=1ns,lose=1ns,times=10", 2, Duration::Seconds(86400)), Expected());
 }
 
-// A process in continuous time that is sampled every millisecond is a chain: it is in its state
-// again with the probability of never having left, or of having returned.
+// A process in continuous time that is sampled every millisecond is a Markov chain: the probability
+// that the chain stays in a state includes leaving the state and returning between two samples.
 TEST(LossModelTest, FadingStatesLastForExponentialTimes) {
   const double good = 300, bad = 20;  // ms
   const auto lost = LossesOverTime("fading:good=300ms,bad=20ms", "up", 4000000);
@@ -304,9 +311,10 @@ TEST(LossModelTest, JointFadingIsTheSameInBothDirections) {
   const char* const half = "fading:good=300ms,bad=100ms,1-h=50%,joint";
   const auto up = LossesOverTime(half, "up", n), down = LossesOverTime(half, "down", n);
   EXPECT_NE(up, down) << "what is lost in the bad state is each direction's own";
-  // Both lose with 1/2 x 1/2 in the bad state, which is a quarter of the time.
+  // Both directions lose a packet with probability 1/2 x 1/2 in the bad state, which lasts for a
+  // quarter of the time.
   EXPECT_NEAR(Agreement(up, down), 0.25 * 0.25, 0.004);
-  // 50 ms apart, the state is often another one: its autocorrelation decays.
+  // 50 ms apart, the two states often differ, because the autocorrelation decays.
   const auto later = LossesOverTime(half, "down", n, Duration::Milliseconds(50));
   const double memory = std::exp(-50.0 * (1 / 300.0 + 1 / 100.0));
   EXPECT_NEAR(Agreement(up, later), 0.25 * 0.25 * (0.25 + 0.75 * memory), 0.004);
@@ -315,7 +323,7 @@ TEST(LossModelTest, JointFadingIsTheSameInBothDirections) {
               0.125 * 0.125, 0.004);
 }
 
-// Each model sees every packet, also those that another model loses.
+// Each model sees every packet, including packets that another model loses.
 TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
   EXPECT_EQ(Numbers(Losses("periodic:4+periodic:6+list:4,11", 12)),
             (std::vector<size_t>{4, 6, 8, 11, 12}));

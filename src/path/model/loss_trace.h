@@ -1,4 +1,4 @@
-// Loss by a file that states for each packet whether it is lost (path/trace/trace.h).
+// Loss by a file that gives for each packet whether it is lost (path/trace/trace.h).
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace viaduct::path {
 struct LossTrace {
   static constexpr std::string_view kName = "trace";
   std::string file;
-  std::vector<bool> lost = {};  // state: the content of the file
-  size_t at = 0;                // state: the position of the next packet
+  std::vector<bool> lost = {};  // state: content of the file
+  size_t at = 0;                // state: position of the next packet
   friend bool operator==(const LossTrace&, const LossTrace&) = default;
 
   static LossTrace Parse(std::string_view text) { return {std::string(text)}; }

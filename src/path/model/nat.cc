@@ -10,14 +10,15 @@ namespace viaduct::path {
 namespace {
 
 constexpr uint64_t kFirstPort = 1024, kPorts = 65536 - kFirstPort;
-static_assert(NatTable::kMaxBindings < kPorts);  // one is always free
+static_assert(NatTable::kMaxBindings < kPorts);  // so one port is always free
 
 bool IsForGroup(wire::ConstBytes frame) {
   return frame.empty() || (wire::Load8(frame.data()) & 1) != 0;
 }
 
-// The checksum that a first fragment ends before is in a later one, which passes as it is: such
-// tiny fragments (RFC 1858) cannot be translated, nor can a header that is cut off.
+// Returns whether the ports can be replaced. The checksum must be in the frame: if a first fragment
+// ends before the checksum (a tiny fragment, RFC 1858), the checksum is in a later fragment, which
+// passes unchanged. A header that is cut off cannot be translated either.
 bool CanTranslate(const wire::PortFields& fields) { return fields.checksum.has_value(); }
 
 }  // namespace
@@ -49,7 +50,8 @@ void NatTable::Begin(Instant now) {
   if (spec_ && spec_->rebind) next_ = now + spec_->first.value_or(*spec_->rebind);
 }
 
-// Several rebindings that nothing has seen leave nothing of the bindings before.
+// Starts new bindings at each rebinding until `now`. If several rebindings are due, the previous
+// bindings are empty, because no frame passed between these rebindings.
 void NatTable::Advance(Instant now) {
   if (!begun_) Begin(now);
   if (now < next_) return;
@@ -60,7 +62,7 @@ void NatTable::Advance(Instant now) {
   next_ = since_ + *spec_->rebind;
 }
 
-// Rebinding gives another port than before.
+// Draws a free port for an endpoint, different from its port before the last rebinding.
 uint16_t NatTable::FreePort(const Endpoint& endpoint, const Bindings& bindings) {
   const auto before = previous_.outside.find(endpoint);
   while (true) {
@@ -80,7 +82,8 @@ std::optional<uint16_t> NatTable::Bind(const Endpoint& endpoint, Bindings& bindi
   return port;
 }
 
-// An error quotes a packet that entered through the NAT, so that its destination is behind it.
+// Translates a frame that leaves through the NAT. An ICMP error quotes a packet that entered
+// through the NAT, so the destination of the quoted packet is behind the NAT.
 bool NatTable::TranslateOutward(wire::Bytes frame, Bindings& bindings) {
   if (const auto fields = wire::FindPorts(frame)) {
     if (!CanTranslate(*fields)) return false;

@@ -1,11 +1,12 @@
 // Network address and port translation at one end of a pair (RFC 4787): the UDP and TCP ports from
-// which hosts behind it send are replaced beyond it by other ports, which change at each rebinding.
-// Addresses stay.
+// which hosts behind the NAT send are replaced by other ports, which change at each rebinding.
+// Addresses are not changed.
 //
 // The mapping and the filtering are endpoint-independent (RFC 4787 sections 4.1 and 5): each
-// address and port behind it has one port outside, to which any host may send. Packets to a port
-// that has no binding are dropped. Frames to groups, later fragments and other protocols pass as
-// they are; packets that ICMP errors quote are translated like those that they answer.
+// address and port behind the NAT has one port outside, to which any host may send. Packets to a
+// port that has no binding are dropped. Frames to group addresses, later fragments and other
+// protocols pass unchanged; packets that ICMP errors quote are translated like the packets that the
+// errors answer.
 #pragma once
 
 #include <atomic>
@@ -27,28 +28,28 @@ namespace viaduct::path {
 // Throws UsageError if both directions of a pair have a NAT.
 void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other);
 
-// The bindings of a NAT, and translation by them, for calls of one thread at a time.
+// The bindings of a NAT, and the translation by these bindings; for calls of one thread at a time.
 class NatTable {
  public:
-  static constexpr size_t kMaxBindings = 32768;  // at a time; a packet that needs more is dropped
+  static constexpr size_t kMaxBindings = 32768;  // maximum; packets that need more are dropped
 
-  // `pair` and the seed determine the ports.
+  // `pair` and the seed determine the ports that the NAT draws.
   NatTable(uint64_t seed, const std::string& pair) : random_(seed, pair + " nat") {}
 
-  // Throws UsageError if the direction may not have this part: a pair has one NAT.
+  // Throws UsageError if the direction may not have this NAT: a pair has one NAT.
   void Check(Direction outward, const std::optional<NatSpec>& spec) const;
-  // Makes frames of this direction leave through the NAT from now on (or, without a part, not any
-  // more). All bindings end. `now`: absent before the path begins.
+  // Makes frames of this direction leave through the NAT from now on (or, without a `spec`, no
+  // longer). All bindings end. `now`: absent before the path begins.
   void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
-  // The direction that leaves through the NAT, if there is one at present.
+  // Returns the direction that leaves through the NAT; nothing without a NAT at present.
   std::optional<Direction> Outward() const {
     return spec_ ? std::optional(outward_) : std::nullopt;
   }
-  // The path begins to exist; the times of the SPEC are counted from here. Without this call it
-  // does so with the first frame.
+  // Sets the instant at which the path begins to exist, from which the times of the SPEC are
+  // counted. Without this call, the path begins with the first frame.
   void Begin(Instant now);
   // Translates a frame as it passes the NAT at `now`; returns false if the frame must be dropped.
-  // The instants of one direction do not decrease.
+  // The values of `now` must not decrease within a direction.
   bool Translate(Direction direction, wire::Bytes frame, Instant now);
 
  private:
@@ -58,7 +59,7 @@ class NatTable {
     uint16_t port = 0;
     friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
   };
-  // The bindings from one rebinding to the next. Addresses are the same on both sides.
+  // The bindings from one rebinding to the next. Addresses are the same on both sides of the NAT.
   struct Bindings {
     std::map<Endpoint, uint16_t> outside;  // key: the endpoint behind the NAT
     std::map<Endpoint, uint16_t> inside;   // key: the endpoint that hosts beyond the NAT see
@@ -73,11 +74,12 @@ class NatTable {
   RandomStream random_;
   std::optional<NatSpec> spec_;
   Direction outward_ = Direction::kUp;
-  // The directions' instants differ a little: a frame of one can be due before a rebinding that a
-  // frame of the other has already seen.
+  // The present bindings and the bindings before the last rebinding. The present instants of the
+  // two directions differ a little: a frame of one direction can be due before a rebinding that the
+  // opposite direction has already passed.
   Bindings current_, previous_;
-  Instant since_;                    // begin of current_
-  Instant next_ = Instant::Never();  // the next rebinding
+  Instant since_;                    // instant at which current_ began
+  Instant next_ = Instant::Never();  // instant of the next rebinding
   bool begun_ = false;
 };
 
@@ -86,18 +88,18 @@ class Nat {
  public:
   Nat(uint64_t seed, const std::string& pair) : table_(seed, pair) {}
 
-  // The functions of NatTable, one call at a time.
+  // The following functions are those of NatTable, and lock the table.
   void Check(Direction outward, const std::optional<NatSpec>& spec) const;
   void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
   void Begin(Instant now);
   bool Translate(Direction direction, wire::Bytes frame, Instant now);
 
-  // Whether frames of this direction leave, or enter, through the NAT at present.
+  // Returns whether frames of this direction leave, or enter, through the NAT at present.
   bool IsOutward(Direction direction) const { return Is(direction == Direction::kUp); }
   bool IsInward(Direction direction) const { return Is(direction == Direction::kDown); }
 
  private:
-  enum class State : uint8_t { kOff, kUp, kDown };  // the direction that leaves
+  enum class State : uint8_t { kOff, kUp, kDown };  // the direction that leaves through the NAT
   bool Is(bool up) const {
     return state_.load(std::memory_order_relaxed) == (up ? State::kUp : State::kDown);
   }

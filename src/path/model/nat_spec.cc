@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kPort = "port";
 
-// The row of an optional time.
+// Returns the row of the table of parameters for an optional time.
 template <auto member>
 constexpr Parameter<NatSpec> Time(std::string_view name) {
   return {name,

@@ -1,4 +1,4 @@
-// The part of a SPEC by which a link begins in a network behind a NAT.
+// The NAT of a SPEC: the direction with this SPEC begins in a network behind the NAT.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace viaduct::path {
 struct NatSpec {
   // The bindings are replaced after `first` (default: `rebind`), and every `rebind` from then on.
   std::optional<Duration> rebind, first;
-  // Distinguishes SPECs: a live change to another number replaces the bindings.
+  // A number that distinguishes SPECs: a live change to another number replaces the bindings.
   uint64_t id = 0;
   friend bool operator==(const NatSpec&, const NatSpec&) = default;
 
@@ -21,7 +21,8 @@ struct NatSpec {
   void Check() const;
 };
 
-// "port", "port:rebind=5s,first=1s", "port:id=2". Throws UsageError.
+// Parses "port", "port:rebind=5s,first=1s" or "port:id=2". Throws UsageError if the value is not
+// valid.
 NatSpec ParseNat(std::string_view value);
 std::string FormatNat(const NatSpec& nat);
 

@@ -33,7 +33,7 @@ uint16_t DestinationOf(const Frame& frame) {
   return wire::FindPorts(frame)->DestinationPort(frame);
 }
 
-// A NAT before the direction up.
+// A network behind a NAT, which the direction up leaves.
 class Home {
  public:
   explicit Home(const std::string& spec = "port", uint64_t seed = 1) : nat_(seed, "pair") {
@@ -41,14 +41,14 @@ class Home {
     nat_.Begin(AtMs(0));
   }
   Nat& nat() { return nat_; }
-  // The port that the server sees; nothing when the frame is dropped.
+  // Returns the port that the server sees for this client port; nothing when the frame is dropped.
   std::optional<uint16_t> Out(uint16_t port, Instant at, const std::string& from = kClient) {
     Frame frame = SentFrom(port, from);
     if (!nat_.Translate(Direction::kUp, frame, at)) return std::nullopt;
     EXPECT_THAT(wire::packet::Describe(frame), HasSubstr("checksum good"));
     return SourceOf(frame);
   }
-  // The port that the answer to a port reaches.
+  // Returns the client port that an answer to this port reaches; nothing when the frame is dropped.
   std::optional<uint16_t> In(uint16_t port, Instant at, const std::string& to = kClient) {
     Frame frame = AnswerTo(port, to);
     if (!nat_.Translate(Direction::kDown, frame, at)) return std::nullopt;
@@ -76,7 +76,7 @@ TEST(NatTest, WhatNobodyAskedForIsDropped) {
   Home home;
   EXPECT_EQ(home.In(5000, AtMs(1)), std::nullopt);
   const uint16_t seen = home.Out(5000, AtMs(2)).value();
-  EXPECT_EQ(home.In(seen, AtMs(3), "10.0.0.9"), std::nullopt);  // another host has no such binding
+  EXPECT_EQ(home.In(seen, AtMs(3), "10.0.0.9"), std::nullopt);  // an address without a binding
   EXPECT_EQ(home.In(5000, AtMs(3)), std::nullopt);
 }
 
@@ -119,7 +119,7 @@ TEST(NatTest, RebindsAtItsInstants) {
   EXPECT_NE(seen[5], seen[6]);
   EXPECT_EQ(home.In(seen[5], AtMs(230)), std::nullopt);
   EXPECT_EQ(home.In(seen[6], AtMs(230)), 5000);
-  // A frame of the other direction that was due before the rebinding.
+  // A frame of the direction down that was due before the rebinding.
   EXPECT_EQ(home.In(seen[5], AtMs(229)), 5000);
   EXPECT_EQ(home.In(seen[6], AtMs(229)), std::nullopt);
 }
@@ -166,7 +166,7 @@ TEST(NatTest, HasRoomForSoManyAndNoMore) {
   EXPECT_TRUE(home.Out(0, AtMs(2)));
 }
 
-// A host behind the NAT recognizes the error by the port that it sent from.
+// A host behind the NAT recognizes an ICMP error by the port from which the host sent.
 TEST(NatTest, ErrorsReachTheirSender) {
   Home home;
   Frame sent = SentFrom(5000);
@@ -223,7 +223,7 @@ TEST(NatSpecTest, ReadsWhatItWrites) {
   EXPECT_THROW(ParseNat("port:first=1s").Check(), UsageError);
 }
 
-// Both directions of a pair, the first of which leaves through the NAT.
+// Both directions of a pair; the first direction leaves through the NAT.
 class NatPipelineTest : public testing::Test {
  protected:
   PipelineOptions Options(Direction direction, bool is_class = false) {
@@ -256,7 +256,7 @@ TEST_F(NatPipelineTest, BothDirectionsAndTheirClassesPassIt) {
   EXPECT_EQ(DestinationOf(Through(class_down, AnswerTo(SourceOf(seen)), AtMs(20))), 5000);
 }
 
-// An answer that is on its way as the NAT rebinds arrives too late.
+// An answer that is in flight when the NAT rebinds arrives too late.
 TEST_F(NatPipelineTest, FramesUnderWayMeetTheNewBindings) {
   Pipeline up(ParseSpec("nat=port:rebind=100ms"), frames_, Options(Direction::kUp));
   Pipeline down(ParseSpec("delay=30ms"), frames_, Options(Direction::kDown));

@@ -1,4 +1,5 @@
-// Loss of packets first, first + every, first + 2 every...; `burst` packets each time.
+// Loss of the packets with the numbers first, first + every, first + 2 every...; `burst` packets
+// each time.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@ namespace viaduct::path {
 
 struct PeriodicLoss {
   static constexpr std::string_view kName = "periodic", kExample = "every=100";
-  uint64_t every = 1, burst = 1, first = 1;  // first if not given: every
+  uint64_t every = 1, burst = 1, first = 1;  // default of `first`: every
   friend bool operator==(const PeriodicLoss&, const PeriodicLoss&) = default;
 
   static constexpr auto Table() {

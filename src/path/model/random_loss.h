@@ -1,5 +1,5 @@
-// Loss by chance: independent, or with a correlation between neighbours; optionally with a maximum
-// of losses in a row.
+// Loss by chance: independent, or with a correlation between consecutive packets; optionally with a
+// maximum number of losses in a row.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 namespace viaduct::path {
 
 // `run` limits the losses in a row: the packet after `run` losses passes, even if it was chosen to
-// be lost. So the losses are those of the same seed without `run`, except for these packets.
-// Without `run` losses are in geometric runs, each continuing with probability a = correlation + (1
-// - correlation) * probability; of a run of L packets L / (run + 1) pass, rounded down. The share
-// of losses in the long run is therefore probability * (1 - a^run) / (1 - a^(run + 1)).
+// be lost. So the losses are the same as with this seed without `run`, except for these packets.
+// Without `run`, losses occur in geometric runs, each continuing with probability a = correlation +
+// (1 - correlation) * probability; of a run of L packets, L / (run + 1) packets pass with `run`,
+// rounded down. The share of losses in the long run is therefore probability * (1 - a^run) / (1 -
+// a^(run + 1)).
 struct RandomLoss {
   Chance chance;
   uint64_t run = 0;  // maximum number of losses in a row; 0: no limit
-  uint64_t row = 0;  // state: number of packets lost without a break before the next one
+  uint64_t row = 0;  // state: number of losses in a row before the next packet
   friend bool operator==(const RandomLoss&, const RandomLoss&) = default;
 
   // Throws UsageError if the numbers contradict each other.
@@ -32,7 +33,7 @@ struct RandomLoss {
   }
 };
 
-// "1%", "1%:corr=25%,run=3". Throws UsageError.
+// Parses "1%" or "1%:corr=25%,run=3". Throws UsageError if the value is not valid.
 RandomLoss ParseRandomLoss(std::string_view value);
 std::string FormatRandomLoss(const RandomLoss& loss);
 

@@ -16,7 +16,8 @@ void Slots::Open(Instant now, RandomStream& random) {
   bytes_left_ = bytes_;
 }
 
-// Like netem, the packet that exceeds the bytes of a slot is the last to leave in it.
+// Returns the slot in which a packet leaves. As in netem, the packet that exceeds the byte limit of
+// a slot is the last packet to leave in this slot.
 Instant Slots::Leave(const Packet& packet, RandomStream& random) {
   if (!opened_ || slot_ < packet.ready) Open(packet.ready, random);
   const Instant leaves = slot_;
@@ -26,7 +27,8 @@ Instant Slots::Leave(const Packet& packet, RandomStream& random) {
   return leaves;
 }
 
-// A packet of new slots does not overtake those that still wait for an old one.
+// Adds a packet that waits for its slot. After a change of the slots, a new packet does not
+// overtake packets that still wait for an old slot.
 void SlotStage::Push(Packet packet) {
   packet.ready = std::max(slots_->Leave(packet, random_), last_);
   last_ = packet.ready;

@@ -10,22 +10,24 @@
 
 namespace viaduct::path {
 
-// The instants of the slots. A packet that finds no future slot opens one, whose instant is drawn
-// from then on; a slot that is full opens the next one at its own instant.
+// The instants of the slots. A packet that finds no future slot opens a slot, whose instant is
+// drawn relative to the arrival; a slot that is full opens the next slot at its own instant.
 class Slots {
  public:
-  // `read_file` reads the distribution's file; throws UsageError if that is invalid.
+  // `read_file` reads the distribution's file; the constructor throws UsageError if the file is
+  // invalid.
   Slots(const SlotSpec& spec, const FileReader& read_file);
 
-  // Takes a packet that is ready at packet.ready, which must not decrease; returns when it leaves.
+  // Takes a packet that is ready at packet.ready, which must not decrease; returns the instant at
+  // which the packet leaves.
   Instant Leave(const Packet& packet, RandomStream& random);
 
  private:
   void Open(Instant now, RandomStream& random);
 
   DelayModel interval_;
-  int64_t packets_, bytes_;  // limits
-  Instant slot_;             // the present one
+  int64_t packets_, bytes_;  // limits of one slot
+  Instant slot_;             // instant of the present slot
   bool opened_ = false;
   int64_t packets_left_ = 0, bytes_left_ = 0;
 };
@@ -35,7 +37,7 @@ class SlotStage {
  public:
   explicit SlotStage(RandomStream random) : random_(random) {}
 
-  // Sets the slots of packets pushed from now on; those that wait already keep theirs.
+  // Sets the slots of packets pushed from now on; packets that already wait keep their slots.
   void Set(std::optional<Slots> slots) { slots_ = std::move(slots); }
   bool HasSlots() const { return slots_.has_value(); }
   // Takes a packet that is ready at packet.ready, which must not decrease. Requires slots.

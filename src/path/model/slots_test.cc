@@ -19,7 +19,8 @@ Slots MakeSlots(std::string_view value) {
   return Slots(spec, {});
 }
 
-// Returns the times at which packets of 1000 bytes leave that are ready at these milliseconds.
+// Returns the times in milliseconds at which packets of 1000 bytes leave that are ready at the
+// times `ready`.
 std::vector<int64_t> LeaveMs(std::string_view value, const std::vector<int64_t>& ready) {
   SlotStage stage(RandomStream(1, "slot"));
   stage.Set(MakeSlots(value));
@@ -47,7 +48,7 @@ TEST(SlotsTest, AFullSlotOpensTheNext) {
   EXPECT_EQ(LeaveMs("10ms:packets=1", {0, 15, 50}), (Ms{10, 20, 60}));
 }
 
-// The packet that exceeds the limit still leaves, as in netem.
+// A packet that exceeds the byte limit of a slot still leaves in this slot, as in netem.
 TEST(SlotsTest, BytesAreCountedAfterThePacket) {
   EXPECT_EQ(LeaveMs("10ms:bytes=1500B", {0, 1, 2, 3}), (Ms{10, 10, 20, 20}));
   EXPECT_EQ(LeaveMs("10ms:bytes=1kB", {0, 1, 2}), (Ms{10, 20, 30}));
@@ -69,7 +70,8 @@ TEST(SlotsTest, PacketsOfNewSlotsStayBehindThoseOfOldOnes) {
   for (const int64_t left : {50, 50, 65}) EXPECT_EQ(stage.PopFirst().ready, AtMs(left));
 }
 
-// Returns the times from the arrival of packets after each slot until they leave, in milliseconds.
+// Returns the times in milliseconds from the arrival of a packet, just after each slot, until the
+// packet leaves.
 std::vector<double> Intervals(std::string_view value, size_t count) {
   Slots slots = MakeSlots(value);
   RandomStream random(5, "slot");

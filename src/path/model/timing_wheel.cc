@@ -10,7 +10,8 @@ int64_t TimingWheel::Occupied<bits>::FirstFrom(int64_t slot) const {
   const size_t start = Word(slot);
   const uint64_t after = words_[start] & (~uint64_t{0} << (slot % 64));
   if (after != 0) return static_cast<int64_t>(start * 64) + std::countr_zero(after);
-  // Once round, ending with what of the first word lies before `slot`.
+  // The loop visits all words once, and ends with the bits of the first word that lie before
+  // `slot`.
   for (size_t i = 1; i <= kWords; ++i) {
     const size_t word = (start + i) % kWords;
     if (words_[word] == 0) continue;
@@ -82,7 +83,7 @@ void TimingWheel::TakeSlot(Index head) {
   for (Index node = head; node != kNone; node = nodes_[node].next) now_.push_back(node);
 }
 
-// Fills now_ with all that is due in the slot of next_; nothing is due before.
+// Fills now_ with all packets that are due in the slot of next_; no packet is due earlier.
 void TimingWheel::LoadNext() {
   cursor_ = Tick(next_);
   const auto far = static_cast<size_t>((cursor_ >> kNearBits) & (kFarSlots - 1));
@@ -93,7 +94,9 @@ void TimingWheel::LoadNext() {
     far_occupied_.Clear(static_cast<int64_t>(far));
     while (node != kNone) {
       const Index next = nodes_[node].next;
-      Place(node);  // near or now: the far slot is as long as the near wheel and has begun
+      // The packet moves to the near wheel or to now_, because the far slot is as long as the near
+      // wheel and has begun.
+      Place(node);
       node = next;
     }
   }

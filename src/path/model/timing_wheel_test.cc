@@ -41,13 +41,14 @@ TEST(TimingWheelTest, EqualsLeaveInTurnAlsoWhenTurnsWrap) {
   }
 }
 
-// Against an ordered set, over delays from nothing to minutes: what leaves, when, in which order.
+// Compares the wheel with an ordered set, for delays from zero to minutes: which packets leave,
+// when, and in which order.
 TEST(TimingWheelTest, OrdersAsASortedSetDoes) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     RandomStream random(seed, "wheel");
     TimingWheel wheel;
     std::set<std::tuple<int64_t, uint32_t>> reference;
-    // Some clocks start at 0, others are large.
+    // Some clocks start at 0, others have large values.
     int64_t now = seed % 2 == 0 ? 0 : 1800000000000000000;
     uint32_t turn = 0;
     for (int step = 0; step < 5000; ++step) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint16_t kMask = 3;  // RFC 3168 section 5: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE
 
-// The first word of an IPv4 header ends with DSCP and ECN.
+// Marks an IPv4 packet. DSCP and ECN are at the end of the header's first word.
 bool MarkIpv4(wire::Bytes packet) {
   if (packet.size() < wire::Ipv4Header::kSize) return false;
   std::byte* const at = packet.data();
@@ -23,7 +23,8 @@ bool MarkIpv4(wire::Bytes packet) {
   return true;
 }
 
-// The first word of an IPv6 header: version (4 bits), traffic class (8), flow label (4 of 20).
+// Marks an IPv6 packet. The header's first word: version (4 bits), traffic class (8), flow label (4
+// of 20).
 bool MarkIpv6(wire::Bytes packet) {
   if (packet.size() < wire::Ipv6Header::kSize) return false;
   const uint16_t word = wire::Load16(packet.data());

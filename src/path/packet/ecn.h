@@ -5,8 +5,8 @@
 
 namespace viaduct::path {
 
-// The ECN field of the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN tags: 0 not ECT,
-// 1 ECT(1), 2 ECT(0), 3 CE (RFC 3168 section 5). 0 if it is not IP.
+// Returns the ECN field of the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN tags: 0
+// not ECT, 1 ECT(1), 2 ECT(0), 3 CE (RFC 3168 section 5). Returns 0 if the frame is not IP.
 unsigned EcnOf(std::span<const std::byte> frame);
 
 // Sets CE (Congestion Experienced) in the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN
@@ -15,7 +15,7 @@ unsigned EcnOf(std::span<const std::byte> frame);
 // IP: the caller then has to drop it (RFC 3168 section 5).
 bool MarkCongestionExperienced(std::span<std::byte> frame);
 
-// Marks a packet of a store in the same way; sets packet.marked.
+// Marks a packet of a store like MarkCongestionExperienced(); sets packet.marked.
 bool Mark(Packet& packet, FrameStore& store);
 
 }  // namespace viaduct::path

@@ -58,7 +58,7 @@ TEST(Ecn, LeavesWhatIsNotCapable) {
   }
 }
 
-// Bit errors occur before the queue: a mark must not repair a header that they broke.
+// Bit errors occur before the queue: a mark must not repair a header with bit errors.
 TEST(Ecn, AWrongChecksumStaysWrong) {
   auto frame = p::Build(p::Ethernet{} / p::Ipv4{.tos = 2} / p::Udp{});
   frame[14 + 8] ^= std::byte{1};

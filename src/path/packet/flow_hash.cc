@@ -16,15 +16,15 @@ bool StartsWithPorts(uint8_t protocol) {
          protocol == kUdpLite || protocol == kSctp || protocol == kDccp;
 }
 
-// Folds words into one with the upper and lower half of a 128-bit product. The multiplier is the
-// fraction of the golden ratio: odd, no pattern.
+// Folds words into one word by combining the upper and lower half of a 128-bit product. The
+// multiplier is the fraction of the golden ratio: an odd number without a pattern.
 class Mixer {
  public:
   explicit Mixer(uint64_t seed) : state_(seed ^ kGolden) {}
   void Add(uint64_t word) {
     const auto product = static_cast<unsigned __int128>(state_ ^ word) * kGolden;
     state_ = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-    state_ += kGolden;  // a product of zero must not stay
+    state_ += kGolden;  // so that a product of zero does not persist
   }
   void Add(wire::ConstBytes bytes) {
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) Add(Word(bytes.first(8)));
@@ -63,7 +63,7 @@ uint64_t HashFlow(wire::ConstBytes frame, uint64_t seed) {
     mixer.Add(frame.first(std::min<size_t>(frame.size(), 14)));
     return mixer.Result();
   }
-  // VLAN tags are between the MAC addresses and the last EtherType.
+  // VLAN tags are between the MAC addresses and the last EtherType of a frame.
   if (link->size > 14) mixer.Add(frame.subspan(12, link->size - 14));
   if (const auto layers = wire::FindIpLayers(frame)) {
     AddIp(mixer, frame, *layers);

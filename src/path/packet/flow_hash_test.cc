@@ -60,8 +60,9 @@ TEST(HashFlow, TakesAnyBytes) {
   EXPECT_EQ(hashes.size(), 3u);
 }
 
-// 64,000 flows that differ in one port over 1024 queues: 62.5 each. Chi-square with 1023 degrees of
-// freedom: mean 1023, standard deviation 45; 5 of these above happens by chance once in 10^6.
+// 64,000 flows that differ in one port are hashed to 1024 queues: 62.5 flows each. Chi-square with
+// 1023 degrees of freedom has mean 1023 and standard deviation 45; a value 5 standard deviations
+// above occurs by chance once in 10^6.
 TEST(HashFlow, SpreadsFlowsEvenly) {
   for (const uint64_t seed : {1, 2, 3}) {
     std::vector<int> queues(1024);

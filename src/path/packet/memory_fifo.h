@@ -1,5 +1,5 @@
-// A Fifo in memory: a ring that doubles when it is full, so that forwarding a packet allocates
-// nothing once the ring has grown to what the path holds.
+// A Fifo in memory: a ring that doubles when it is full, so that forwarding a packet allocates no
+// memory once the ring is large enough for the packets in the path.
 #pragma once
 
 #include <vector>
@@ -36,13 +36,13 @@ class MemoryFifo : public Fifo {
     first_ = 0;
   }
 
-  std::vector<Packet> ring_;  // size: a power of two, or none yet
+  std::vector<Packet> ring_;  // the size is a power of two, or zero
   size_t first_ = 0;
   size_t packets_ = 0;
   uint64_t bytes_ = 0;
 };
 
-// Calls `make`; creates a MemoryFifo if it is empty.
+// Calls `make` and returns the new Fifo; creates a MemoryFifo if `make` is empty.
 inline std::unique_ptr<Fifo> MakeFifo(const FifoMaker& make) {
   return make ? make() : std::make_unique<MemoryFifo>();
 }

@@ -1,5 +1,5 @@
-// Many first-in-first-out lists of packets in one shared buffer: no allocation per packet once it
-// has grown to the largest number that waited at once.
+// Many first-in-first-out lists of packets in one shared buffer: no allocation per packet once the
+// buffer has grown to the maximum number of packets that waited at once.
 #pragma once
 
 #include <optional>

@@ -6,13 +6,13 @@
 
 namespace viaduct::path {
 
-enum class Direction { kUp, kDown };  // a to b, b to a
+enum class Direction { kUp, kDown };  // kUp: a to b, kDown: b to a
 
-// "PAIR/up"; for a class of the pair's packets "PAIR/CLASS/down".
+// Returns "PAIR/up"; for a class of the pair's packets "PAIR/CLASS/down".
 std::string PipelineName(const std::string& pair, const std::string& class_name,
                          Direction direction);
-// The pair name of one endpoint of a shared link: "LINK.NODE"; for a node that already has `copies`
-// endpoints on the link "LINK.NODE-2"...
+// Returns the pair name of one endpoint of a shared link: "LINK.NODE"; for a node that already has
+// `copies` endpoints on the link, "LINK.NODE-2"...
 std::string SharedPairName(const std::string& link, const std::string& node, long copies);
 
 }  // namespace viaduct::path

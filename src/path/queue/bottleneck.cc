@@ -19,7 +19,8 @@ void Bottleneck::Become(State state, Instant next) {
   next_ = next;
 }
 
-// A rate of zero is ignored: a stopped link keeps its buffer size.
+// Passes the link's rate to the newest queue. A rate of zero is ignored: a stopped link keeps its
+// buffer size.
 void Bottleneck::TellRate(Instant now) {
   const int64_t rate = link_->RateAt(now);
   if (rate == rate_ || rate <= 0) return;
@@ -47,7 +48,7 @@ std::optional<Packet> Bottleneck::Pop(Instant now, DropSink& drops) {
   Packet sent = sending_;
   sent.ready = next_;
   if (Waiting()) {
-    // A new link that was set during a transmission on the old one has been idle until now.
+    // A new link that was set during a transmission on the old link has been idle until now.
     Become(State::kStarting, fresh_ ? link_->StartIdle(next_) : link_->StartNext(next_));
     if (next_ <= now) StartSending(drops);
   } else {
@@ -65,7 +66,7 @@ void Bottleneck::StartSending(DropSink& drops) {
       sending_ = *packet;
       return Become(State::kSending, link_->Send(next_, packet->bytes));
     }
-    if (!queue.Empty()) return;  // on its way from disk
+    if (!queue.Empty()) return;  // the next packet is still being read from disk
     if (queues_.size() == 1) return Become(State::kIdle, Instant::Never());
     queues_.pop_front();
   }
@@ -77,7 +78,7 @@ void Bottleneck::ChangeLink(std::unique_ptr<RateServer> link, Instant now) {
   begun_ = true;
   fresh_ = state_ == State::kSending;
   if (state_ == State::kStarting) next_ = link_->StartIdle(now);
-  // A packet that the old link would never have sent is sent over the new one.
+  // A packet that the old link would never have finished sending is sent over the new link.
   if (state_ == State::kSending && next_ == Instant::Never()) {
     const Instant start = link_->StartIdle(now);
     fresh_ = false;

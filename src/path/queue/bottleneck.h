@@ -1,6 +1,6 @@
-// The rate stage of a pipeline: a queue discipline in front of a link. It joins the two so that
-// everything happens at the model's own instants: a transmission starts when the link is free and a
-// packet waits, however late the caller polls.
+// The rate stage of a pipeline: a queue discipline in front of a link. A bottleneck joins the
+// discipline and the link so that all events occur at the model's instants: a transmission starts
+// when the link is free and a packet waits, regardless of the instant at which the caller polls.
 #pragma once
 
 #include <deque>
@@ -12,34 +12,37 @@
 
 namespace viaduct::path {
 
-// The packet being sent is no longer in the queue: a limit of 10 packets means 10 waiting.
+// The packet being sent is not in the queue: a limit of 10 packets means 10 waiting packets.
 class Bottleneck {
  public:
   Bottleneck(std::unique_ptr<QueueDiscipline> queue, std::unique_ptr<RateServer> link);
 
-  // The link begins to exist, which is time 0 of a trace; without this call it does so with the
-  // first packet.
+  // Sets the instant at which the link begins to exist, time 0 of a trace; without this call, the
+  // link begins with the first packet.
   void Begin(Instant now);
-  // Takes a packet that arrives at `now` (or the queue drops it). Pop must have returned nothing
-  // for `now` before: at the same instant departures make space for arrivals.
+  // Takes a packet that arrives at `now` (or the queue drops the packet). Pop must have returned
+  // nothing for `now` before: at the same instant, departures make space for arrivals.
   void Push(Packet packet, Instant now, DropSink& drops);
-  // Returns the instant at which Pop has something to do next; Never when nothing waits or the
+  // Returns the instant at which Pop has something to do next; Never when no packet waits or the
   // bottleneck is Stalled.
   Instant NextEvent() const { return Stalled() ? Instant::Never() : next_; }
-  // The next packet whose last bit has left by `now`, in order; packet.ready is that instant.
+  // Returns the next packet whose last bit has left by `now`, in order; packet.ready is the instant
+  // at which the packet left.
   std::optional<Packet> Pop(Instant now, DropSink& drops);
-  // Whether the next packet to send is still being read from disk; call Pop again when it has
-  // arrived. Its transmission starts as if it had been there in time.
+  // Returns whether the next packet to send is still being read from disk; Pop must be called again
+  // when the packet is in memory. Its transmission starts as if the packet had been in memory in
+  // time.
   bool Stalled() const { return state_ == State::kStarting && queues_.front()->Stalled(); }
 
-  // Replaces the link from `now` on. The packet being sent keeps its end of transmission; the rest
-  // is sent at the new rate. `now` as in Push.
+  // Replaces the link from `now` on. The packet being sent keeps its end of transmission; all other
+  // packets are sent at the new rate. `now` as in Push.
   void ChangeLink(std::unique_ptr<RateServer> link, Instant now);
-  // From `now` on arrivals wait in the new discipline. Packets that wait already leave first, under
-  // the rules of the old one, and do not count for the limit of the new one.
+  // Replaces the discipline: from `now` on, arrivals wait in the new discipline. Packets that
+  // already wait leave first, under the rules of the old discipline, and do not count for the limit
+  // of the new discipline.
   void ChangeQueue(std::unique_ptr<QueueDiscipline> queue, Instant now);
 
-  // Both count the waiting packets and the one that is being sent.
+  // The numbers of packets and bytes include the waiting packets and the packet being sent.
   uint64_t packets() const;
   uint64_t bytes() const;
 
@@ -50,14 +53,15 @@ class Bottleneck {
   void StartSending(DropSink& drops);
   void TellRate(Instant now);
 
-  std::deque<std::unique_ptr<QueueDiscipline>> queues_;  // newest last; arrivals go there
+  std::deque<std::unique_ptr<QueueDiscipline>> queues_;  // newest last; arrivals wait in the newest
   std::unique_ptr<RateServer> link_;
   State state_ = State::kIdle;
   bool begun_ = false;
-  bool fresh_ = false;  // link_ has sent nothing yet, and the packet being sent is not on it
+  // link_ has sent no packet yet, and the packet being sent is on the old link.
+  bool fresh_ = false;
   Instant next_ = Instant::Never();  // kStarting: start of the transmission; kSending: its end
   Packet sending_;
-  int64_t rate_ = 0;  // last passed to the newest queue
+  int64_t rate_ = 0;  // rate last passed to the newest queue
 };
 
 }  // namespace viaduct::path

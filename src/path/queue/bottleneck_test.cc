@@ -18,7 +18,7 @@ std::unique_ptr<QueueDiscipline> TailDrop(QueueSize limit) {
   return std::make_unique<FifoQueue>(InMemory(limit));
 }
 
-// 1000 bytes take 1 ms.
+// Returns a link of 8 Mbit/s, on which 1000 bytes take 1 ms.
 std::unique_ptr<RateServer> Link() { return std::make_unique<ConstantRate>(8000000); }
 
 struct Left {
@@ -78,7 +78,8 @@ TEST(Bottleneck, WhatIsSentIsNotInTheQueue) {
   for (uint64_t i = 1; i <= 4; ++i) path.Push(MakePacket(i, 1000), AtMs(0), drops);
   EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{4, Fate::kQueueFull, AtMs(0)}));
   EXPECT_THAT(PopAll(path, AtMs(1), drops), ElementsAre(Left{1, 1000000}));
-  path.Push(MakePacket(5, 1000), AtMs(1), drops);  // at one instant, leaving makes space
+  // At one instant, a departure makes space for an arrival.
+  path.Push(MakePacket(5, 1000), AtMs(1), drops);
   EXPECT_EQ(drops.all.size(), 1u);
 }
 
@@ -184,7 +185,7 @@ TEST(Bottleneck, SaysWhatHadNoRoom) {
   }
 }
 
-// Over many seeds each packet leaves or is dropped, once, and those that leave do so in order,
+// Over many seeds, each packet leaves or is dropped, exactly once; packets leave in order, and
 // never faster than the rate.
 TEST(BottleneckProperty, NothingIsLostUncountedAndOrderIsKept) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {

@@ -28,7 +28,8 @@ bool Codel::IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,
   return now >= *first_above_;
 }
 
-// The start of dropping: at the rate that controlled the queue last time, if that is not long ago.
+// Starts dropping; if the last dropping ended a short time ago, continues at the drop rate that
+// controlled the queue.
 void Codel::Enter(Instant now, Duration interval) {
   dropping_ = true;
   const uint32_t delta = count_ - last_count_;

@@ -1,5 +1,5 @@
-// CoDel's control law (RFC 8289 section 5) for one queue: CodelQueue has one, FqCodelQueue one per
-// flow.
+// CoDel's control law (RFC 8289 section 5) for one queue: CodelQueue has one Codel, FqCodelQueue
+// has one for each flow.
 #pragma once
 
 #include <cmath>
@@ -24,13 +24,13 @@ struct CodelParameters {
 
 class Codel {
  public:
-  // A queue with no more bytes than `max_packet` never drops (MAXPACKET, RFC 8289 section 5.4).
+  // A queue with at most `max_packet` bytes never drops a packet (MAXPACKET, RFC 8289 section 5.4).
   explicit Codel(uint32_t max_packet) : max_packet_(max_packet) {}
 
-  // Returns the next packet to send, dropping and marking by the control law (`deque`, section
-  // 5.5). `Queue` must have: std::optional<Packet> TakeFront(), uint64_t bytes() const (waiting),
-  // bool Empty() const. A queue that returns no packet but is not Empty waits for its disk and is
-  // not treated as empty.
+  // Returns the next packet to send, dropping and marking packets by the control law (`deque`, RFC
+  // 8289 section 5.5). `Queue` must have: std::optional<Packet> TakeFront(), uint64_t bytes() const
+  // (bytes waiting), bool Empty() const. A queue that returns no packet but is not Empty waits for
+  // its disk and is not treated as empty.
   template <class Queue>
   std::optional<Packet> Dequeue(Queue& queue, Instant now, const CodelParameters& parameters,
                                 FrameStore& store, DropSink& drops);
@@ -45,23 +45,26 @@ class Codel {
     bool ok_to_drop = false;
   };
 
-  // `dodequeue`, section 5.6.
+  // Takes the next packet and determines whether it may be dropped: `dodequeue`, RFC 8289 section
+  // 5.6.
   template <class Queue>
   Taken Take(Queue& queue, Instant now, const CodelParameters& parameters);
   bool IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,
                       const CodelParameters& parameters);
   void Enter(Instant now, Duration interval);
-  // `control_law`: IEEE division and square root, the same on every machine.
+  // Returns the instant of the next drop: `control_law` of RFC 8289. IEEE division and square root
+  // give the same result on every machine.
   static Instant ControlLaw(Instant t, Duration interval, uint32_t count) {
     return t + Duration::Nanoseconds(static_cast<int64_t>(
                    static_cast<double>(interval.nanoseconds()) / std::sqrt(count)));
   }
 
   uint32_t max_packet_;
-  std::optional<Instant> first_above_;  // when the sojourn will have been above target for interval
+  // The instant at which the sojourn time will have exceeded the target for an interval.
+  std::optional<Instant> first_above_;
   Instant drop_next_;
   uint32_t count_ = 0;       // drops since dropping began
-  uint32_t last_count_ = 0;  // count_ when it began
+  uint32_t last_count_ = 0;  // count_ when dropping began
   bool dropping_ = false;
 };
 

@@ -1,4 +1,5 @@
-// CoDel (RFC 8289): drops or marks at the head, by how long packets have waited.
+// CoDel (RFC 8289): drops or marks packets at the head, depending on the time for which packets
+// have waited.
 #pragma once
 
 #include "path/queue/codel.h"
@@ -8,7 +9,7 @@ namespace viaduct::path {
 
 class CodelQueue : public FifoQueue {
  public:
-  // The RFC gives no limit; 1000 packets is the kernel's default (net/sched/sch_codel.c).
+  // The default of the kernel (net/sched/sch_codel.c), because RFC 8289 gives no limit.
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = CodelParameters;
 
@@ -18,7 +19,7 @@ class CodelQueue : public FifoQueue {
     return codel_.Dequeue(*this, now, parameters_, store_, drops);
   }
 
-  using FifoQueue::TakeFront;  // for Codel
+  using FifoQueue::TakeFront;  // public, because Codel calls it
   const Codel& codel() const { return codel_; }
 
  private:

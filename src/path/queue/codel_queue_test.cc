@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 namespace p = wire::packet;
 
-// A queue of 1000-byte packets that all arrive at 0, from which the test takes packets at any time.
+// A queue of 1000-byte packets, from which the test takes packets at any time.
 struct Codels {
   explicit Codels(bool ecn = false, uint8_t tos = 0) {
     CodelParameters parameters;
@@ -38,9 +38,9 @@ struct Codels {
   std::unique_ptr<CodelQueue> queue;
 };
 
-// The sojourn reaches the target at 5 ms and stays above: the first drop an interval later, the
-// next ones an interval, interval/sqrt(2), interval/sqrt(3)... after one another, to the
-// nanosecond.
+// The sojourn time reaches the target at 5 ms and stays above it: the first drop is an interval
+// later, the next drops follow after an interval, interval/sqrt(2), interval/sqrt(3)..., exact to
+// the nanosecond.
 TEST(Codel, DropsAtTheInstantsOfTheControlLaw) {
   Codels codel;
   codel.Fill(1000);
@@ -65,14 +65,14 @@ TEST(Codel, WhatIsDroppedIsTheOldestAndTheNextIsSent) {
   EXPECT_THAT(codel.drops.numbers(), ElementsAre(2));
 }
 
-// When polled late, the discipline performs all drops of the control law until then at once, each
-// computed from the law's own instant.
+// When the discipline is polled late, it performs at once all drops that the control law requires
+// until then, each computed from the instant of the control law.
 TEST(Codel, CatchesUp) {
   Codels codel;
   codel.Fill(1000);
   codel.Take(At(5000000));
   codel.Take(AtMs(105));
-  codel.Take(AtMs(340));  // due: 205, 275.71, 333.45
+  codel.Take(AtMs(340));  // drops are due at 205, 275.71 and 333.45 ms
   EXPECT_EQ(codel.drops.all.size(), 4u);
   EXPECT_EQ(codel.queue->codel().drop_next(), At(383445704));
   EXPECT_EQ(codel.queue->codel().count(), 4u);
@@ -87,7 +87,7 @@ TEST(Codel, BelowTheTargetNothingHappens) {
   EXPECT_THAT(codel.drops.all, IsEmpty());
 }
 
-// A dip below the target, however short, starts the interval anew.
+// A sojourn time below the target, however short, restarts the interval.
 TEST(Codel, OneShortSojournResetsTheInterval) {
   Codels codel;
   codel.Fill(50);
@@ -95,7 +95,7 @@ TEST(Codel, OneShortSojournResetsTheInterval) {
   codel.Take(AtMs(104));
   for (uint64_t left = codel.queue->packets(); left > 0; --left) codel.Take(AtMs(104));
   codel.Fill(50, AtMs(104));
-  codel.Take(AtMs(105));  // sojourn 1 ms
+  codel.Take(AtMs(105));  // the sojourn time is 1 ms
   codel.Take(AtMs(110));
   codel.Take(At(209999999));
   EXPECT_THAT(codel.drops.all, IsEmpty());
@@ -103,7 +103,7 @@ TEST(Codel, OneShortSojournResetsTheInterval) {
   EXPECT_THAT(codel.DropTimes(), ElementsAre(210000000));
 }
 
-// MAXPACKET: with no more than one waiting frame, nothing is dropped.
+// MAXPACKET: with at most one waiting frame, no frame is dropped.
 TEST(Codel, AQueueOfOneFrameNeverDrops) {
   Codels codel;
   for (int ms = 0; ms < 2000; ms += 10) {
@@ -114,8 +114,8 @@ TEST(Codel, AQueueOfOneFrameNeverDrops) {
   EXPECT_THAT(codel.drops.all, IsEmpty());
 }
 
-// Entering again soon after leaving (RFC 8289 section 5.5): not from 1 but, from the drop rate that
-// worked.
+// When dropping restarts soon after it ended (RFC 8289 section 5.5), the count does not start from
+// 1 but from the drop rate that controlled the queue.
 TEST(Codel, TakesUpTheLastRateWhenItEntersAgainSoon) {
   Codels codel;
   codel.Fill(1000);
@@ -181,7 +181,7 @@ TEST(Codel, AFullQueueDropsAtTheTail) {
   EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{3, Fate::kQueueFull, At(0)}));
 }
 
-// A packet that is still on disk does not affect the state.
+// A packet that is still on disk does not affect CoDel's state.
 TEST(Codel, ADiskThatIsSlowDoesNotResetIt) {
   Frames frames;
   auto fifo = std::make_unique<SlowFifo>();

@@ -11,8 +11,8 @@
 namespace viaduct::path {
 namespace {
 
-// `Queue` has: Parameters (with their table and their check, path/grammar/parameters.h),
-// kDefaultLimit, and a constructor from Parameters and a QueueSetup.
+// Returns the row of a discipline. `Queue` must have: Parameters (with their table and their check,
+// path/grammar/parameters.h), kDefaultLimit, and a constructor from Parameters and a QueueSetup.
 template <class Queue>
 constexpr Discipline RowOf(std::string_view name) {
   return {

@@ -1,4 +1,4 @@
-// Every rate stage that a SPEC can specify, under random traffic.
+// Tests of every rate stage that a SPEC can specify, under random traffic.
 #include "path/queue/disciplines.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,8 @@ const char* const kQueues[] = {
     "aqm=dualpi2",
     "aqm=dualpi2:target=1ms,update=1ms,step=0,range=1ms,classic=50% queue=60p"};
 
-// A few flows, some of them ECN-capable, in bursts; a packet's number determines its flow.
+// Bursts of packets of a few flows, some of them ECN-capable; a packet's number determines its
+// flow.
 struct Traffic {
   Traffic(const std::string& spec, uint64_t seed) : random(seed, "traffic") {
     const Spec parsed = ParseSpec(spec);
@@ -148,7 +149,7 @@ TEST_P(EveryBottleneck, IsTheSameForTheSameSeed) {
 
 TEST_P(EveryBottleneck, ChangesInFlightLoseNothing) {
   Traffic traffic(spec(), 9);
-  // Traffic without the flows' order: waiting packets leave in the order of the old discipline.
+  // After each change, the waiting packets leave in the order of the old discipline.
   for (const char* other : kQueues) {
     for (int i = 0; i < 50; ++i) traffic.Push();
     traffic.PopUntil(traffic.now);
@@ -181,7 +182,7 @@ TEST(Disciplines, ANameThatIsNoneIsAnError) {
   EXPECT_THROW(MakeQueueDiscipline(spec, frames, {}), UsageError);
 }
 
-// The hand-written parts of the reference.
+// The hand-written parts of the SPEC's reference name each discipline and its default limit.
 TEST(Disciplines, TheReferenceKnowsEachAndItsLimit) {
   const std::string text = DocumentSpec();
   for (const Discipline& discipline : Disciplines()) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kNotMarkedAlone = 1;  // Th_len: number of waiting L4S packets without marks
 
-// The function `recur`: true with this likelihood, at regular distances.
+// The function `recur` of RFC 9332: returns true with this likelihood, at regular distances.
 bool Recurs(double& count, double likelihood) {
   count += likelihood;
   if (count <= 1) return false;
@@ -78,7 +78,8 @@ std::optional<Packet> DualPi2Queue::Dequeue(Instant now, DropSink& drops) {
 
 bool DualPi2Queue::L4sIsNext() const { return !l4s_.Empty() && (classic_.Empty() || credit_ <= 0); }
 
-// The function `laqm`.
+// The function `laqm` of RFC 9332: returns the marking probability of an L4S packet with this
+// delay.
 double DualPi2Queue::L4sProbability(Duration delay) const {
   if (l4s_.packets() <= kNotMarkedAlone) return 0;
   if (delay >= parameters_.step + parameters_.range) return 1;
@@ -86,7 +87,8 @@ double DualPi2Queue::L4sProbability(Duration delay) const {
   return (delay - parameters_.step).ToSeconds() / parameters_.range.ToSeconds();
 }
 
-// At saturation, marks no longer help, and L4S packets are dropped like classic ones.
+// Marks the packet if necessary; returns false if the packet must be dropped. At saturation, marks
+// do not help, and L4S packets are dropped like classic packets.
 bool DualPi2Queue::PassesL4s(Packet& packet, Instant now) {
   double likelihood = coupled_;
   if (coupled_ < 1) {
@@ -111,7 +113,7 @@ Duration DualPi2Queue::LongestDelay(Instant now) {
   return now - oldest;
 }
 
-// The function `dualpi2_update`.
+// The function `dualpi2_update` of RFC 9332: updates the probabilities.
 void DualPi2Queue::Update(Instant now) {
   const Duration delay = LongestDelay(now);
   probability_ += parameters_.alpha * (delay - parameters_.target).ToSeconds() +
@@ -126,7 +128,7 @@ void DualPi2Queue::UpdateUntil(Instant now) {
   if (!next_update_) next_update_ = now + parameters_.update;
   while (*next_update_ <= now) {
     if (Empty() && probability_ == 0 && old_delay_ == Duration()) {
-      // All values are constant from here on, so all idle periods are skipped at once.
+      // All values are constant from here on, so all idle periods are skipped in one step.
       *next_update_ += parameters_.update * ((now - *next_update_) / parameters_.update + 1);
       return;
     }

@@ -1,10 +1,11 @@
-// DualPI2 (RFC 9332, appendix A): L4S packets, which ECT(1) or CE identifies, have a queue of their
-// own with a shallow step (or ramp) of marks; a PI controller of the queueing delay drops or marks
-// the others with the square of its probability, and couples the marks of L4S packets to it.
+// DualPI2 (RFC 9332, appendix A): L4S packets, which ECT(1) or CE identifies, have a separate queue
+// with a shallow step (or ramp) of marks; a PI controller of the queueing delay drops or marks
+// classic packets with the square of its probability, and couples the marks of L4S packets to its
+// probability.
 //
-// What the RFC leaves open is as in the kernel (net/sched/sch_dualpi2.c): the defaults, the
-// scheduler (weighted round robin by bytes), and that the controller follows the longer of the two
-// delays. Waiting packets are in memory, never on disk.
+// The details that RFC 9332 does not specify are as in the kernel (net/sched/sch_dualpi2.c): the
+// defaults, the scheduler (weighted round robin by bytes), and the controller's input, the longer
+// of the two delays. Waiting packets are in memory, never on disk.
 #pragma once
 
 #include "path/grammar/parameters.h"
@@ -15,16 +16,16 @@ namespace viaduct::path {
 
 struct DualPi2Parameters {
   Duration target = Duration::Milliseconds(15);
-  Duration update = Duration::Milliseconds(16);  // Tupdate
+  Duration update = Duration::Milliseconds(16);  // Tupdate in RFC 9332
   double alpha = 0.16;                           // 1/s
   double beta = 3.2;                             // 1/s
-  double coupling = 2;                           // k
-  Duration step = Duration::Milliseconds(1);     // minTh: L4S packets are marked from this delay on
+  double coupling = 2;                           // k in RFC 9332
+  Duration step = Duration::Milliseconds(1);     // minTh: delay from which L4S packets are marked
   Duration range;                                // width of the ramp to probability 1; zero: a step
-  double classic = 0.1;                          // share of the bytes, while L4S packets wait too
+  double classic = 0.1;  // classic packets' share of bytes while L4S packets wait
 
   static std::span<const Parameter<DualPi2Parameters>> Table();
-  // Throws UsageError if the share is not between 0 and 1.
+  // Throws UsageError if `classic` is not between 0 and 1.
   void Check() const;
 };
 
@@ -44,7 +45,7 @@ class DualPi2Queue : public QueueDiscipline {
   // Runs all updates of the controller that are due at `now`; the first is due Tupdate after the
   // first packet's arrival.
   void UpdateUntil(Instant now);
-  double probability() const { return probability_; }  // p'
+  double probability() const { return probability_; }  // p' in RFC 9332
 
  private:
   Duration LongestDelay(Instant now);
@@ -58,13 +59,13 @@ class DualPi2Queue : public QueueDiscipline {
   FrameStore& store_;
   QueueLimit limit_;
   MemoryFifo l4s_, classic_;
-  double first_credit_, credit_;  // bytes for classic packets; zero or below: L4S packets are next
-  double max_squared_;            // p_Cmax: from there on, ECN-capable packets are dropped, too
-  double probability_ = 0;        // p'
-  double coupled_ = 0;            // p_CL
-  double squared_ = 0;            // p_C
+  double first_credit_, credit_;  // bytes for classic packets; zero or less: L4S packets are next
+  double max_squared_;      // p_Cmax: from this value of p_C on, ECN-capable packets are dropped
+  double probability_ = 0;  // p' in RFC 9332
+  double coupled_ = 0;      // p_CL: coupled probability of L4S marks
+  double squared_ = 0;      // p_C: probability of classic drops or marks
   double l4s_count_ = 0, classic_count_ = 0;
-  Duration old_delay_;  // prevq
+  Duration old_delay_;  // prevq: delay at the last update
   std::optional<Instant> next_update_;
 };
 

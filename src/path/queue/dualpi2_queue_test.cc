@@ -17,7 +17,7 @@ namespace p = wire::packet;
 
 enum Ecn : uint8_t { kNotEct = 0, kL4s = 1, kEct0 = 2, kCe = 3 };
 
-// A queue with the packets' ECN by their number.
+// A queue and the ECN codepoints of its packets, by packet number.
 struct Dual {
   explicit Dual(DualPi2Parameters parameters = {}, QueueSize limit = DualPi2Queue::kDefaultLimit)
       : queue(parameters, InMemory(limit, frames)) {}
@@ -41,7 +41,8 @@ struct Dual {
 TEST(DualPi2, TheEcnFieldDecidesTheQueue) {
   Dual dual;
   for (const Ecn codepoint : {kNotEct, kEct0, kL4s, kNotEct, kCe}) dual.Put(codepoint, At(0));
-  // L4S first: the credit begins below zero, and a packet adds a tenth of its bytes.
+  // L4S packets leave first: the credit begins below zero, and an L4S packet adds a tenth of its
+  // bytes.
   EXPECT_EQ(dual.TakeAll(At(1)), (std::vector<uint64_t>{3, 5, 1, 2, 4}));
 }
 
@@ -59,7 +60,7 @@ TEST(DualPi2, ClassicPacketsHaveTheirShareOfTheBytes) {
   EXPECT_NEAR(static_cast<double>(classic) / static_cast<double>(l4s + classic), 0.1, 0.005);
 }
 
-// From a delay of 1 ms on every L4S packet is marked, unless at most one packet is left behind it.
+// From a delay of 1 ms on, every L4S packet is marked, unless at most one packet waits behind it.
 TEST(DualPi2, TheStepMarksL4sPackets) {
   const auto marks = [](Duration delay, int packets, DualPi2Parameters parameters = {}) {
     Dual dual(parameters);
@@ -69,7 +70,7 @@ TEST(DualPi2, TheStepMarksL4sPackets) {
     return marked;
   };
   const auto us = [](int64_t n) { return Duration::Microseconds(n); };
-  // `recur` begins at zero, so of n certain marks the first is not made.
+  // The count of `recur` begins at zero, so the first of n certain marks is not made.
   EXPECT_EQ(marks(us(999), 20), 0);
   EXPECT_EQ(marks(us(1000), 20), 17);
   EXPECT_EQ(marks(us(5000), 2), 0);
@@ -88,7 +89,8 @@ TEST(DualPi2, ClassicPacketsAreNotMarkedByTheStep) {
   while (const auto packet = dual.Take(AtMs(10))) EXPECT_FALSE(packet->marked);
 }
 
-// RFC 9332 appendix A by hand: a delay that grows to 32 ms until the second update.
+// The expected values are computed by hand from RFC 9332 appendix A, for a delay that grows to 32
+// ms until the second update.
 TEST(DualPi2, TheProbabilityFollowsTheControlLaw) {
   Dual dual;
   for (int i = 0; i < 10; ++i) dual.Put(kNotEct, At(0));
@@ -117,13 +119,13 @@ TEST(DualPi2, AtTheLimitTheArrivingPacketIsDropped) {
   EXPECT_EQ(dual.drops.numbers(), (std::vector<uint64_t>{4, 5}));
 }
 
-// The pseudo code of RFC 9332's appendix A.1 and A.2 (overload), written down as it is there, in
-// seconds, with the kernel's scheduler.
+// The pseudocode of RFC 9332 appendix A.1 and A.2 (overload), transcribed literally, in seconds,
+// with the kernel's scheduler.
 class PseudoCode {
  public:
   struct Decision {
     uint64_t number;
-    char what;  // 's'ent, 'm'arked, 'd'ropped
+    char what;  // 's': sent, 'm': marked, 'd': dropped
     friend bool operator==(const Decision&, const Decision&) = default;
   };
   struct Queued {
@@ -193,8 +195,8 @@ class PseudoCode {
   double p = 0, p_CL = 0, p_C = 0, prevq = 0, credit = -0.8 * 1514;
 };
 
-// Random traffic over a link of 10 Mbit/s whose load changes from 30% to 300%, so that the
-// controller visits its whole range.
+// Random traffic over a link of 10 Mbit/s, at a load that changes from 30% to 300%, so that the
+// controller uses its full range.
 TEST(DualPi2, DecidesAsThePseudoCodePacketByPacket) {
   Dual dual;
   PseudoCode reference;
@@ -242,19 +244,19 @@ TEST(DualPi2, DecidesAsThePseudoCodePacketByPacket) {
   for (const char kind : {'s', 'm', 'd'}) EXPECT_GT(kinds[kind], 1000) << kind;
 }
 
-// L4S packets are marked with k p' and classic packets are dropped with p'^2, of the same
-// probability p': for the two rates of congestion signals, drops = (marks / k)^2.
+// L4S packets are marked with probability k p' and classic packets are dropped with p'^2, from the
+// same probability p': for the two rates of congestion signals, drops = (marks / k)^2.
 TEST(DualPi2, MarksAreCoupledToTheSquareRootOfDrops) {
   for (const double k : {2.0, 1.0}) {
     DualPi2Parameters parameters;
     parameters.coupling = k;
-    parameters.step = Duration::Seconds(1);  // only the coupling marks
+    parameters.step = Duration::Seconds(1);  // so that marks are made by the coupling only
     Dual dual(parameters);
     ConstantRate link(10000000);
     Instant free = At(0);
     double l4s = 0, marked = 0;
     for (int64_t i = 0; i < 200000; ++i) {
-      const Instant now = At(i * 780000);  // 10.26 Mbit/s, half of it L4S
+      const Instant now = At(i * 780000);  // 10.26 Mbit/s, half of it L4S packets
       for (; free <= now && !dual.queue.Empty();) {
         const auto packet = dual.Take(free);
         if (!packet) break;

@@ -8,7 +8,7 @@
 
 namespace viaduct::path {
 
-// Tail drop: what arrives at a full queue is dropped.
+// Tail drop: a packet that arrives at a full queue is dropped.
 class FifoQueue : public QueueDiscipline {
  public:
   static constexpr QueueSize kDefaultLimit = QueuePackets(100);  // ns-3's DropTailQueue
@@ -29,7 +29,7 @@ class FifoQueue : public QueueDiscipline {
   bool Fits(const Packet& packet) const {
     return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet, on_link_);
   }
-  // Takes the packet, or drops it if the Fifo is full.
+  // Appends the packet, or drops it if the Fifo is full.
   void Append(Packet packet, Instant now, DropSink& drops) {
     packet.ready = now;
     if (fifo_->Push(packet)) {
@@ -38,7 +38,8 @@ class FifoQueue : public QueueDiscipline {
     }
     drops.Drop(packet, fifo_->DiskBehind() ? Fate::kDiskBehind : Fate::kNoMemory, now);
   }
-  // The oldest packet; nothing when there is none, or when it is still being read from disk.
+  // Removes and returns the oldest packet; returns nothing when there is none, or when it is still
+  // being read from disk.
   std::optional<Packet> TakeFront() {
     const Packet* const front = fifo_->Front();
     if (front == nullptr) return std::nullopt;
@@ -51,16 +52,16 @@ class FifoQueue : public QueueDiscipline {
  private:
   std::unique_ptr<Fifo> fifo_;
   QueueLimit limit_;
-  uint64_t on_link_ = 0;  // bytes there of what waits
+  uint64_t on_link_ = 0;  // bytes of the waiting packets on the link
 };
 
 // Head drop: a full queue drops its oldest packets to make space for arrivals, so that the packets
-// sent are fresh (and a sender detects the loss earlier).
+// sent are recent (and a sender detects the loss earlier).
 class HeadDropQueue : public FifoQueue {
  public:
   using FifoQueue::FifoQueue;
-  // While the oldest packet is still being read from disk it cannot be dropped, so the arriving one
-  // is.
+  // While the oldest packet is still being read from disk it cannot be dropped, so the arriving
+  // packet is dropped.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
 };
 

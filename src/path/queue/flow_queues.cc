@@ -6,7 +6,7 @@
 
 namespace viaduct::path {
 
-// The upper half of hash x flows: every flow number, without a division.
+// Returns the upper half of hash x flows: this maps a hash to a flow number without a division.
 uint32_t FlowQueues::FlowOf(std::span<const std::byte> frame) const {
   const auto product = static_cast<unsigned __int128>(HashFlow(frame, seed_)) * flows_.size();
   return static_cast<uint32_t>(product >> 64);
@@ -59,8 +59,8 @@ std::optional<uint32_t> FlowQueues::Turn() {
   return std::nullopt;
 }
 
-// An emptied new queue passes through the old ones once before it can be new again: otherwise it
-// could starve them.
+// Ends the turn of an empty queue. An empty new queue passes through the list of old queues once
+// before it can be new again: otherwise it could starve the old queues.
 void FlowQueues::NothingSent() {
   const uint32_t flow = RemoveFirst(*round_);
   if (round_ == &new_ && old_.first != kNone) {

@@ -1,5 +1,5 @@
-// Queues by flow, served by deficit round robin, those of flows that build no queue first: the
-// scheduler of RFC 8290 (sections 4.1 and 4.2), which FQ-CoDel and FQ-PIE share.
+// Queues by flow, served by deficit round robin; queues of flows that do not build a queue are
+// served first: the scheduler of RFC 8290 (sections 4.1 and 4.2), which FQ-CoDel and FQ-PIE share.
 //
 // Waiting packets are in memory, never on disk, because a packet of any flow may be needed next.
 #pragma once
@@ -19,19 +19,21 @@ class FlowQueues {
   FlowQueues(uint32_t flows, int64_t quantum, RandomStream random)
       : quantum_(quantum), seed_(random.Next()), flows_(flows) {}
 
-  // The queue of a frame's flow.
+  // Returns the queue of a frame's flow.
   uint32_t FlowOf(std::span<const std::byte> frame) const;
-  // Appends the packet to a queue, which takes part in the rounds from now on.
+  // Appends the packet to a queue, which takes part in the rounds of the scheduler from now on.
   void Append(uint32_t flow, const Packet& packet);
   std::optional<Packet> TakeFront(uint32_t flow);
 
-  // The queue whose turn it is; nothing when none takes part. Sent() or NothingSent() must follow.
+  // Returns the queue to be served now; nothing when no queue takes part. Sent() or NothingSent()
+  // must be called next.
   std::optional<uint32_t> Turn();
   void Sent(uint32_t bytes) { flows_[round_->first].credits -= bytes; }
-  // The queue had nothing to send: its turn is over, and it takes part again with its next packet.
+  // Ends the turn of a queue that had nothing to send; the queue takes part again with its next
+  // packet.
   void NothingSent();
 
-  // The queue with the most bytes.
+  // Returns the queue with the most bytes.
   uint32_t Fattest() const;
   uint64_t packets(uint32_t flow) const { return flows_[flow].list.packets; }
   uint64_t bytes(uint32_t flow) const { return flows_[flow].list.bytes; }
@@ -46,7 +48,8 @@ class FlowQueues {
     bool scheduled = false;
     uint32_t next = kNone;  // the next flow of its round
   };
-  // One of the two lists of section 4.2: its flows in the order of service.
+  // One of the two lists of RFC 8290 section 4.2, new and old queues: the list's flows in the order
+  // of service.
   struct Round {
     uint32_t first = kNone, last = kNone;
   };
@@ -59,11 +62,11 @@ class FlowQueues {
   PacketLists lists_;
   std::vector<Flow> flows_;
   Round new_, old_;
-  Round* round_ = &new_;  // the list of the flow whose turn it is
+  Round* round_ = &new_;  // list of the flow that is served now
   uint64_t packets_ = 0, bytes_ = 0;
 };
 
-// One of the queues, as Codel expects it (codel.h).
+// One of the queues, with the interface that Codel requires (codel.h).
 class FlowQueue {
  public:
   FlowQueue(FlowQueues& all, uint32_t flow) : all_(all), flow_(flow) {}

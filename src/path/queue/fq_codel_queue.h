@@ -1,5 +1,5 @@
 // FQ-CoDel (RFC 8290): each flow has a separate queue, controlled by CoDel; queues are served by
-// deficit round robin, those of flows that build no queue first.
+// deficit round robin; queues of flows that do not build a queue are served first.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace viaduct::path {
 
 struct FqCodelParameters {
   CodelParameters codel{.ecn = true};  // default of net/sched/sch_fq_codel.c
-  uint32_t flows = 1024;               // section 5.2.4
-  int64_t quantum = 1514;              // bytes, section 5.2.3
+  uint32_t flows = 1024;               // RFC 8290 section 5.2.5
+  int64_t quantum = 1514;              // bytes, RFC 8290 section 5.2.4
 
   static std::span<const Parameter<FqCodelParameters>> Table();
   void Check() const { codel.Check(); }
@@ -21,12 +21,13 @@ struct FqCodelParameters {
 
 class FqCodelQueue : public QueueDiscipline {
  public:
-  static constexpr QueueSize kDefaultLimit = QueuePackets(10240);  // 5.2.5
+  static constexpr QueueSize kDefaultLimit = QueuePackets(10240);  // RFC 8290 section 5.2.3
   using Parameters = FqCodelParameters;
 
   FqCodelQueue(const FqCodelParameters& parameters, const QueueSetup& setup);
-  // Above the limit, up to 64 packets and at most half of its bytes are dropped from the head of
-  // the queue with the most bytes (section 4.1): searching for it is paid once per batch.
+  // Adds a packet. Above the limit, up to 64 packets and at most half of the bytes of the queue
+  // with the most bytes are dropped from its head (RFC 8290 section 4.1): the search for this queue
+  // is made once per batch.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override { limit_.SetRate(rate); }

@@ -20,20 +20,20 @@ namespace p = wire::packet;
 
 const RandomStream kRandom(3, "queue");
 
-// Flow n has UDP source port n.
+// A discipline under test; the packets of flow n have UDP source port n.
 struct FqCodel {
   explicit FqCodel(QueueSize limit = Packets(10240), FqCodelParameters parameters = {})
       : queue(parameters, InMemory(limit, frames, kRandom)) {}
   FrameHandle FrameOf(uint16_t flow, uint8_t tos = 0) {
     return frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{.source = flow}));
   }
-  // Returns the packet's number.
+  // Enqueues a packet of this flow and returns the packet's number.
   uint64_t Put(uint16_t flow, uint32_t bytes, Instant now = At(0)) {
     flows.push_back(flow);
     queue.Enqueue(MakePacket(flows.size(), bytes, FrameOf(flow)), now, drops);
     return flows.size();
   }
-  // The flow of the packet sent next; -1: none.
+  // Returns the flow of the packet sent next; -1: no packet.
   int Take(Instant now = At(0)) {
     const auto packet = queue.Dequeue(now, drops);
     if (!packet) return -1;
@@ -53,7 +53,7 @@ struct FqCodel {
   FqCodelQueue queue;
 };
 
-// The few flows of the tests are in separate queues.
+// The flows that the tests use (1 to 12) are in separate queues.
 TEST(FqCodel, TheFlowsOfTheseTestsDoNotCollide) {
   FqCodel fq;
   std::set<uint64_t> queues;
@@ -73,8 +73,9 @@ TEST(FqCodel, ServesFlowsInTurn) {
   EXPECT_EQ(fq.queue.bytes(), 0u);
 }
 
-// Section 4.2, by hand: quantum 1514; flow 1 sends 1000-byte packets: 2 a round (1514 -> 514 ->
-// -486), then, with 1028 credits, 2 again (28 -> -972), then 542: one.
+// RFC 8290 section 4.2, computed by hand: the quantum is 1514 bytes; flow 1 sends 2 packets of 1000
+// bytes in the first round (1514 -> 514 -> -486), 2 packets in the second round, with 1028 credits
+// (28 -> -972), and 1 packet in the third round, with 542 credits.
 TEST(FqCodel, CreditsAreCarriedFromRoundToRound) {
   FqCodel fq;
   for (int i = 0; i < 6; ++i) fq.Put(1, 1000);
@@ -94,7 +95,7 @@ TEST(FqCodel, SharesBytesNotPackets) {
   }
 }
 
-// Section 3: a flow that builds no queue is served before those that do.
+// RFC 8290 section 3: a flow that does not build a queue is served before flows that do.
 TEST(FqCodel, ASparseFlowGoesFirst) {
   FqCodel fq;
   for (int i = 0; i < 100; ++i) fq.Put(1, 1514);
@@ -103,8 +104,8 @@ TEST(FqCodel, ASparseFlowGoesFirst) {
   for (int round = 0; round < 20; ++round) {
     fq.Put(7, 200);
     EXPECT_EQ(fq.Take(), 7) << round;
-    // The flow leaves the new queues only after one turn with the old ones (no starving): here two
-    // flows.
+    // The flow leaves the new queues only after one turn among the old queues (to avoid
+    // starvation): here, the queues of two flows.
     for (int i = 0; i < 4; ++i) EXPECT_NE(fq.Take(), 7);
   }
 }
@@ -115,21 +116,22 @@ TEST(FqCodel, AFlowThatComesBackBeforeItsTurnIsNoLongerNew) {
   for (int i = 0; i < 9; ++i) fq.Put(2, 1514);
   for (int i = 0; i < 4; ++i) fq.Take();
   fq.Put(7, 1514);
-  EXPECT_EQ(fq.Take(), 7);  // credits 0: to the end of the old queues
+  EXPECT_EQ(fq.Take(), 7);  // credits 0: the flow moves to the end of the old queues
   fq.Put(7, 1514);
   const std::vector<int> next = {fq.Take(), fq.Take(), fq.Take()};
   EXPECT_THAT(next, ElementsAre(1, 7, 2));
 }
 
-// Section 4.1: from the head of the queue with most bytes, half of them at most, 64 packets at
-// most.
+// RFC 8290 section 4.1: packets are dropped from the head of the queue with the most bytes, at most
+// half of its bytes and at most 64 packets.
 TEST(FqCodel, AboveTheLimitTheFattestFlowPays) {
   FqCodel fq(Packets(100));
   for (int i = 0; i < 10; ++i) fq.Put(1, 1000);
   for (int i = 0; i < 90; ++i) fq.Put(2, 100);
   EXPECT_TRUE(fq.drops.all.empty());
   fq.Put(3, 60);
-  EXPECT_THAT(fq.drops.numbers(), ElementsAre(1, 2, 3, 4, 5));  // flow 1 has 10,000 bytes, 2 9,000
+  // Flow 1 has 10,000 bytes, flow 2 9,000.
+  EXPECT_THAT(fq.drops.numbers(), ElementsAre(1, 2, 3, 4, 5));
   EXPECT_EQ(fq.drops.all[0].cause, Fate::kQueueFull);
   EXPECT_EQ(fq.queue.packets(), 96u);
 }
@@ -141,11 +143,11 @@ TEST(FqCodel, ABatchIs64PacketsAtMost) {
   EXPECT_EQ(fq.drops.all[63].number, 64u);
 }
 
-// Each flow has its own CoDel: the one that builds a queue is dropped from, the other is not.
+// Each flow has a separate CoDel: only packets of the flow that builds a queue are dropped.
 TEST(FqCodel, CodelIsPerFlow) {
   FqCodel fq;
   for (int64_t us = 0; us < 2000000; us += 1000) {
-    fq.Put(1, 1514, At(us * 1000));  // twice what the link takes
+    fq.Put(1, 1514, At(us * 1000));  // twice the rate of the link
     fq.Put(1, 1514, At(us * 1000));
     if (us % 10000 == 0) fq.Put(2, 100, At(us * 1000));
     fq.Take(At(us * 1000));
@@ -174,10 +176,11 @@ TEST(FqCodel, OneQueueIsCodel) {
   EXPECT_THAT(fq.TakeAll(), ElementsAre(1, 2, 3, 4, 5));
 }
 
-// Jain's index of the bytes each of 50 greedy flows gets in a second of 100 Mbit/s.
+// Computes Jain's fairness index of the bytes that each of 50 greedy flows gets in a second of 100
+// Mbit/s.
 TEST(FqCodel, IsFairAmongManyFlows) {
   FqCodelParameters parameters;
-  parameters.flows = 65536;  // few collisions: two flows in one queue share its turn
+  parameters.flows = 65536;  // few collisions: two flows in one queue share its bytes
   FqCodel fq(Packets(10240), parameters);
   RandomStream random(5, "sizes");
   for (int i = 0; i < 10000; ++i) {

@@ -1,5 +1,5 @@
 // FQ-PIE (net/sched/sch_fq_pie.c): each flow has a separate queue, controlled by PIE; queues are
-// served as FQ-CoDel's.
+// served as in FQ-CoDel.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace viaduct::path {
 
-// The defaults are those of the kernel.
+// The parameters of FQ-PIE, with the kernel's defaults.
 struct FqPieParameters {
   PieParameters pie;
   uint32_t flows = 1024;
@@ -26,7 +26,7 @@ class FqPieQueue : public QueueDiscipline {
   using Parameters = FqPieParameters;
 
   FqPieQueue(const FqPieParameters& parameters, const QueueSetup& setup);
-  // At the limit the arriving packet is dropped.
+  // Adds a packet; at the limit, the arriving packet is dropped.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override { limit_.SetRate(rate); }

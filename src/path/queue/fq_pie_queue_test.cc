@@ -15,7 +15,7 @@ using namespace test;
 using testing::Each;
 namespace p = wire::packet;
 
-// Flow n has UDP source port n.
+// A discipline under test; the packets of flow n have UDP source port n.
 struct FqPie {
   explicit FqPie(FqPieParameters parameters = {}, QueueSize limit = FqPieQueue::kDefaultLimit)
       : queue(parameters, InMemory(limit, frames, {3, "queue"})) {}
@@ -52,8 +52,8 @@ TEST(FqPie, ServesFlowsInTurnByBytes) {
   EXPECT_LE(std::abs(bytes[1] - bytes[2]), 2 * 1514);
 }
 
-// A link of 10 Mbit/s; flow 1 offers 12 Mbit/s, flow 2 1 Mbit/s: PIE drops what flow 1 has too much
-// and holds its delay at the target, and flow 2 neither waits nor loses.
+// A link of 10 Mbit/s to which flow 1 offers 12 Mbit/s and flow 2 1 Mbit/s: PIE drops the excess of
+// flow 1 and holds this flow's delay at the target; packets of flow 2 neither wait nor are dropped.
 struct Contest {
   explicit Contest(FqPieParameters parameters = {}, uint8_t tos = 0) : fq(parameters) {
     ConstantRate link(10000000);
@@ -90,7 +90,7 @@ TEST(FqPie, ControlsEachFlowByItself) {
   EXPECT_NEAR(contest.MeanDelay(1), 0.015, 0.002);
   EXPECT_LT(contest.MeanDelay(2), 0.002);
   EXPECT_EQ(contest.fq.DropsOf(2), 0U);
-  // Flow 1 gets the 9 Mbit/s that flow 2 leaves, so a quarter of its packets is too much.
+  // Flow 1 gets the 9 Mbit/s that flow 2 does not use, so a quarter of its packets is dropped.
   EXPECT_NEAR(static_cast<double>(contest.fq.DropsOf(1)), 60000 * 0.25, 60000 * 0.03);
 }
 
@@ -110,7 +110,7 @@ TEST(FqPie, AtTheLimitTheArrivingPacketIsDropped) {
   EXPECT_EQ(fq.queue.packets(), 5U);
 }
 
-// With one flow it is PIE, packet by packet.
+// With one flow, FQ-PIE makes the same decision as PIE for each packet.
 TEST(FqPie, OneFlowIsPie) {
   FqPie fq;
   PieQueue pie({}, InMemory(Packets(10240), fq.frames, {3, "queue"}));

@@ -5,10 +5,10 @@
 namespace viaduct::path {
 namespace {
 
-constexpr int64_t kMost = 65535, kLeast = -64;  // bytes; CAKE's least
+constexpr int64_t kMost = 65535, kLeast = -64;  // bytes; the minimum is CAKE's
 constexpr int64_t kHeaderBeforeIp = 14;
 
-// The keywords of tc-cake(8), whose bytes count from the IP header on.
+// A keyword of tc-cake(8), which counts the bytes from the IP header on.
 struct Preset {
   std::string_view name;
   int64_t bytes_on_ip;

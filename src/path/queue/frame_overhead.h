@@ -12,17 +12,17 @@ namespace viaduct::path {
 
 enum class Framing : uint8_t {
   kNone,
-  kAtm,  // cells of 53 bytes that carry 48 each (ADSL)
-  kPtm   // 65 bytes for 64 (VDSL2)
+  kAtm,  // cells of 53 bytes that carry 48 bytes each (ADSL)
+  kPtm   // 65 bytes carry 64 bytes (VDSL2)
 };
 
 struct FrameOverhead {
-  int64_t bytes = 0;    // added to each frame; may be negative
-  int64_t minimum = 1;  // bytes, of the sum
+  int64_t bytes = 0;    // bytes added to each frame; may be negative
+  int64_t minimum = 1;  // minimum in bytes of frame and added bytes together
   Framing framing = Framing::kNone;
   friend bool operator==(const FrameOverhead&, const FrameOverhead&) = default;
 
-  // The bytes on the link of a frame of `frame_bytes`; greater than zero.
+  // Returns the bytes on the link of a frame of `frame_bytes`; greater than zero.
   int64_t Of(uint32_t frame_bytes) const {
     const int64_t sum = std::max(frame_bytes + bytes, minimum);
     if (framing == Framing::kAtm) return (sum + 47) / 48 * 53;
@@ -31,7 +31,8 @@ struct FrameOverhead {
   }
 };
 
-// "24B", "-14B", "30B:mpu=96B,atm", or one of CAKE's keywords, "pppoe-ptm". Throws UsageError.
+// Parses "24B", "-14B", "30B:mpu=96B,atm", or one of CAKE's keywords, such as "pppoe-ptm". Throws
+// UsageError if the value is not valid.
 FrameOverhead ParseOverhead(std::string_view value);
 std::string FormatOverhead(const FrameOverhead& overhead);
 

@@ -34,7 +34,8 @@ TEST(FrameOverheadTest, PtmAddsAByteTo64) {
   EXPECT_EQ(OnLink("0:ptm", 65), 67);
 }
 
-// Expects the results of cake_calc_overhead() for an IP packet of 1500 and one of 40 bytes.
+// Expects the results of cake_calc_overhead() for an IP packet of 1500 bytes and for an IP packet
+// of 40 bytes.
 TEST(FrameOverheadTest, CakesKeywords) {
   const auto expect = [](std::string_view name, int64_t of_1500, int64_t of_40) {
     EXPECT_EQ(OnLink(name, 1514), of_1500) << name;
@@ -44,15 +45,15 @@ TEST(FrameOverheadTest, CakesKeywords) {
   expect("docsis", 1518, 64);
   expect("pppoe-ptm", 1530 + 24, 70 + 2);
   expect("bridged-ptm", 1522 + 24, 62 + 1);
-  expect("pppoa-vcmux", 32 * 53, 2 * 53);    // 1510, 50
-  expect("pppoa-llc", 32 * 53, 2 * 53);      // 1514, 54
-  expect("pppoe-vcmux", 32 * 53, 2 * 53);    // 1532, 72
-  expect("pppoe-llcsnap", 33 * 53, 2 * 53);  // 1540, 80
-  expect("bridged-vcmux", 32 * 53, 2 * 53);  // 1524, 64
+  expect("pppoa-vcmux", 32 * 53, 2 * 53);    // 1510 and 50 bytes before framing
+  expect("pppoa-llc", 32 * 53, 2 * 53);      // 1514 and 54 bytes before framing
+  expect("pppoe-vcmux", 32 * 53, 2 * 53);    // 1532 and 72 bytes before framing
+  expect("pppoe-llcsnap", 33 * 53, 2 * 53);  // 1540 and 80 bytes before framing
+  expect("bridged-vcmux", 32 * 53, 2 * 53);  // 1524 and 64 bytes before framing
   expect("bridged-llcsnap", 32 * 53, 2 * 53);
-  expect("ipoa-vcmux", 32 * 53, 53);  // 1508, 48
+  expect("ipoa-vcmux", 32 * 53, 53);  // 1508 and 48 bytes before framing
   expect("ipoa-llcsnap", 32 * 53, 2 * 53);
-  expect("conservative", 33 * 53, 2 * 53);  // 1548, 88
+  expect("conservative", 33 * 53, 2 * 53);  // 1548 and 88 bytes before framing
 }
 
 TEST(FrameOverheadTest, RoundTrips) {

@@ -49,7 +49,7 @@ void MahimahiRate::Advance() {
   base_ += Duration::Milliseconds(milliseconds_.back());
 }
 
-// The first opportunity after `now`.
+// Returns the first opportunity after `now`.
 Instant MahimahiRate::StartIdle(Instant now) {
   const Duration round = Duration::Milliseconds(milliseconds_.back());
   if (now - base_ >= round) {

@@ -37,7 +37,8 @@ TEST(ParseMahimahi, SaysWhatIsWrong) {
   EXPECT_THAT(MahimahiError("99999999999999999999\n"), HasSubstr("f.trace:1:"));
 }
 
-// Sizes here are as mahimahi counts: IP packet and 4 bytes. A frame has 10 more.
+// Returns the length of a frame. Sizes in this test are counted as mahimahi does: IP packet and 4
+// bytes. A frame has 10 bytes more.
 constexpr uint32_t FrameOf(int64_t mahimahi_bytes) {
   return static_cast<uint32_t>(mahimahi_bytes + 10);
 }
@@ -59,14 +60,14 @@ struct Replay {
   Bottleneck path;
   Drops drops;
   uint64_t number = 0;
-  std::vector<int64_t> left;  // ms
+  std::vector<int64_t> left;  // times at which packets left, in ms
 };
 
 TEST(MahimahiRate, AFullPacketAnOpportunity) {
   Replay run({1, 3, 3, 10});
   for (int i = 0; i < 6; ++i) run.Push(At(0), 1504);
   run.PopUntil(AtMs(100));
-  EXPECT_THAT(run.left, ElementsAre(1, 3, 3, 10, 11, 13));  // starts again after 10 ms
+  EXPECT_THAT(run.left, ElementsAre(1, 3, 3, 10, 11, 13));  // the trace starts again after 10 ms
 }
 
 TEST(MahimahiRate, SmallPacketsShareAnOpportunity) {
@@ -80,13 +81,14 @@ TEST(MahimahiRate, APacketGoesOnInTheNextOpportunity) {
   Replay run({5, 10, 15});
   for (int i = 0; i < 4; ++i) run.Push(At(0), 1000);
   run.PopUntil(AtMs(100));
-  EXPECT_THAT(run.left, ElementsAre(5, 10, 10, 15));  // 1000; 504+496; +504, 1000; 1008 of 1504
+  // The opportunities send 1000 + 504, 496 + 1000 + 8, and 992 bytes.
+  EXPECT_THAT(run.left, ElementsAre(5, 10, 10, 15));
 }
 
 TEST(MahimahiRate, AnOpportunityWithoutPacketIsLost) {
   Replay run({5, 10, 20});
   run.Push(AtMs(0), 100);
-  run.Push(AtMs(5), 100);  // arrives after opportunity 5, of which 1404 bytes are unused
+  run.Push(AtMs(5), 100);  // arrives after the opportunity at 5 ms, of which 1404 bytes are unused
   run.Push(AtMs(11), 1504);
   run.Push(AtMs(47), 1504);
   run.PopUntil(AtMs(100));
@@ -114,12 +116,12 @@ TEST(MahimahiRate, MeanRate) {
   EXPECT_EQ(MahimahiRate({2, 4}).RateAt(At(0)), 1504 * 8 * 1000 / 2);
 }
 
-// A reimplementation of mahimahi's link_queue.cc: each opportunity in turn is offered to the
+// A reimplementation of mahimahi's link_queue.cc: each opportunity in the trace is offered to the
 // waiting packets.
 std::vector<int64_t> Reference(const std::vector<uint32_t>& trace,
                                const std::vector<std::pair<int64_t, int64_t>>& arrivals) {
   std::vector<int64_t> left;
-  size_t next = 0;  // the first that has not left
+  size_t next = 0;  // index of the first packet that has not left
   int64_t rest = arrivals[0].second;
   for (int64_t round = 0; next < arrivals.size(); round += trace.back()) {
     for (const uint32_t offset : trace) {

@@ -9,7 +9,7 @@
 
 namespace viaduct::path {
 
-// The spec must have a rate or a rate trace. Throws UsageError if the trace is invalid.
+// The SPEC must have a rate or a rate trace. Throws UsageError if the trace is invalid.
 std::unique_ptr<RateServer> MakeRateServer(const LinkSpec& spec, const FileReader& read_file);
 
 }  // namespace viaduct::path

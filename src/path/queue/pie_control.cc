@@ -6,9 +6,10 @@ namespace viaduct::path {
 namespace {
 
 constexpr double kMarkBelow =
-    0.1;  // mark_ecnth, section 5.1: above this, ECN-capable packets are dropped, too
+    0.1;  // mark_ecnth, RFC 8033 section 5.1: ECN-capable packets are dropped from 0.1 on
 
-// Section 4.2: small probabilities move in small steps.
+// Returns the divisor of an adjustment of the probability, RFC 8033 section 4.2: small
+// probabilities change in small steps.
 double Scale(double probability) {
   struct Row {
     double below, divisor;
@@ -37,7 +38,8 @@ bool PieControl::Drops(State& state, Packet& packet, uint64_t bytes) {
          !MarkInstead(state, packet);
 }
 
-// Section 4.1 with 5.4: a drop neither too soon after another nor too late.
+// Returns whether an arriving packet is dropped, RFC 8033 sections 4.1 and 5.4: drops are neither
+// too close to each other nor too far apart.
 bool PieControl::DropEarly(State& state, uint64_t bytes) {
   const bool calm = state.old_delay < parameters_.target / 2 && state.probability < 0.2;
   if (calm || bytes <= 2 * mean_packet_) return false;
@@ -58,7 +60,7 @@ void PieControl::UpdateUntil(State& state, Instant now) const {
   while (*state.next_update <= now) {
     if (state.probability == 0 && state.delay == Duration() && state.old_delay == Duration()) {
       state.burst_allowance = parameters_.max_burst;
-      // All values are constant from here on, so all idle periods are skipped at once.
+      // All values are constant from here on, so all idle periods are skipped in one step.
       *state.next_update +=
           parameters_.update * ((now - *state.next_update) / parameters_.update + 1);
       return;
@@ -73,10 +75,11 @@ double PieControl::Adjustment(const State& state) const {
   const double seconds_grown = (state.delay - state.old_delay).ToSeconds();
   const double adjustment = (parameters_.alpha * seconds_off + parameters_.beta * seconds_grown) *
                             Scale(state.probability);
-  return state.probability >= 0.1 ? std::min(adjustment, 0.02) : adjustment;  // section 5.5
+  // An adjustment is at most 0.02 (RFC 8033 section 5.5).
+  return state.probability >= 0.1 ? std::min(adjustment, 0.02) : adjustment;
 }
 
-// Sections 4.2 and 4.4.
+// Updates the probability, RFC 8033 sections 4.2 and 4.4.
 void PieControl::Update(State& state) const {
   state.probability += Adjustment(state);
   if (state.delay == Duration() && state.old_delay == Duration()) state.probability *= 0.98;

@@ -1,9 +1,11 @@
-// PIE's control law (RFC 8033) for queues: PieQueue has one queue, FqPieQueue one per flow.
+// PIE's control law (RFC 8033) for queues: PieQueue has one queue, FqPieQueue has one for each
+// flow.
 //
-// Of the RFC's options: auto-tuning (section 4.2), burst allowance (4.4), derandomization (5.4) and
-// the cap on adjustments (5.5) are on; the queueing delay is that of the packet sent last, by its
-// time stamp (section 4.3's rate estimation is not needed), and zero when the queue is empty.
-// Turning PIE off and on with the queue's length (5.3) is left out: PIE is always active.
+// Of the options in RFC 8033, auto-tuning (section 4.2), burst allowance (4.4), derandomization
+// (5.4) and the cap on adjustments (5.5) are implemented; the queueing delay is that of the packet
+// sent last, by its time stamp (section 4.3's rate estimation is not needed), and zero when the
+// queue is empty. Turning PIE off and on with the queue's length (5.3) is not implemented: PIE is
+// always active.
 #pragma once
 
 #include <optional>
@@ -15,9 +17,9 @@
 namespace viaduct::path {
 
 struct PieParameters {
-  Duration target = Duration::Milliseconds(15);      // QDELAY_REF
-  Duration update = Duration::Milliseconds(15);      // T_UPDATE
-  Duration max_burst = Duration::Milliseconds(150);  // MAX_BURST
+  Duration target = Duration::Milliseconds(15);      // QDELAY_REF in RFC 8033
+  Duration update = Duration::Milliseconds(15);      // T_UPDATE in RFC 8033
+  Duration max_burst = Duration::Milliseconds(150);  // MAX_BURST in RFC 8033
   double alpha = 0.125;                              // 1/s
   double beta = 1.25;                                // 1/s
   bool ecn = false;
@@ -30,10 +32,10 @@ class PieControl {
  public:
   // The state of one queue.
   struct State {
-    double probability = 0;  // drop_prob_
-    double accumulated = 0;  // accu_prob_
-    Duration delay;          // current_qdelay
-    Duration old_delay;      // qdelay_old_
+    double probability = 0;  // drop_prob_ in RFC 8033
+    double accumulated = 0;  // accu_prob_ in RFC 8033
+    Duration delay;          // current_qdelay in RFC 8033
+    Duration old_delay;      // qdelay_old_ in RFC 8033
     Duration burst_allowance;
     std::optional<Instant> next_update;
   };
@@ -49,12 +51,13 @@ class PieControl {
     state.burst_allowance = parameters_.max_burst;
     return state;
   }
-  // Runs all updates that are due at `now`; the first is due T_UPDATE after the first call.
+  // Runs all updates of a state that are due at `now`; the first update is due T_UPDATE after the
+  // first call.
   void UpdateUntil(State& state, Instant now) const;
-  // Returns whether a packet that arrives while `bytes` wait must be dropped; it may be marked
-  // instead.
+  // Returns whether a packet that arrives while `bytes` bytes wait must be dropped; the packet may
+  // be marked instead.
   bool Drops(State& state, Packet& packet, uint64_t bytes);
-  // A packet has been taken from the queue, which may be `empty` now.
+  // Takes note that a packet has been taken from the queue, which is now `empty` or not.
   static void Sent(State& state, const Packet& packet, bool empty, Instant now) {
     state.delay = empty ? Duration() : now - packet.ready;
   }
@@ -68,7 +71,8 @@ class PieControl {
   PieParameters parameters_;
   FrameStore& store_;
   RandomStream random_;
-  // RFC 8033 leaves MEAN_PKTSIZE to the implementation; the link's longest frame, as in the kernel.
+  // MEAN_PKTSIZE, which RFC 8033 does not specify: the link's maximum frame length, as in the
+  // kernel.
   uint64_t mean_packet_;
 };
 

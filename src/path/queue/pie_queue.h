@@ -1,5 +1,5 @@
-// PIE (RFC 8033): drops or marks at the tail, with a probability that a controller of the queueing
-// delay sets every T_UPDATE.
+// PIE (RFC 8033): drops or marks packets at the tail, with a probability that a controller of the
+// queueing delay updates every T_UPDATE.
 #pragma once
 
 #include "path/queue/fifo_queue.h"
@@ -9,7 +9,7 @@ namespace viaduct::path {
 
 class PieQueue : public FifoQueue {
  public:
-  // The RFC gives no limit; 1000 packets is the kernel's default (net/sched/sch_pie.c).
+  // The default of the kernel (net/sched/sch_pie.c), because RFC 8033 gives no limit.
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = PieParameters;
 
@@ -18,8 +18,8 @@ class PieQueue : public FifoQueue {
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
 
-  // Runs all controller updates that are due at `now`; the first is due T_UPDATE after the first
-  // packet's arrival.
+  // Runs all controller updates that are due at `now`; the first update is due T_UPDATE after the
+  // first packet's arrival.
   void UpdateUntil(Instant now) { control_.UpdateUntil(state_, now); }
   double drop_probability() const { return state_.probability; }
   Duration burst_allowance() const { return state_.burst_allowance; }

@@ -19,8 +19,8 @@ struct Pie {
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
   void Put(Instant now) { queue.Enqueue(MakePacket(++last, 1000, frame), now, drops); }
-  // One packet in and one out a millisecond, each having waited `delay`, from `from` to before
-  // `to`.
+  // Enqueues a packet and dequeues a packet each millisecond, from `from` until before `to`, so
+  // that each packet waits for `delay`.
   void Hold(int64_t from, int64_t to, int64_t delay) {
     for (int64_t ms = from; ms < to; ++ms) {
       Put(AtMs(ms));
@@ -34,20 +34,22 @@ struct Pie {
   PieQueue queue;
 };
 
-// RFC 8033 section 4.2 with a delay of 30 ms, worked by hand. alpha (30-15 ms) + beta (30-0 ms) =
-// 0.001875 + 0.0375; then the growth is over and 0.001875 is left of it.
+// RFC 8033 section 4.2 with a delay of 30 ms, computed by hand. The first adjustment is alpha
+// (30-15 ms) + beta (30-0 ms) = 0.001875 + 0.0375; then the delay does not grow, and the adjustment
+// is 0.001875.
 TEST(Pie, ProbabilityGrowsInTheStepsOfTheControlLaw) {
   Pie pie;
-  pie.Hold(0, 31, 30);  // sent first at 30 ms
+  pie.Hold(0, 31, 30);  // the first packet is sent at 30 ms
   pie.queue.UpdateUntil(At(44999999));
   EXPECT_EQ(pie.queue.drop_probability(), 0);
   pie.queue.UpdateUntil(AtMs(45));
   double expected = 0.039375 / 2048;
   EXPECT_DOUBLE_EQ(pie.queue.drop_probability(), expected);
   pie.queue.UpdateUntil(AtMs(60));
-  expected += 0.001875 / 128;  // 1.9e-5 is below 0.0001
+  expected += 0.001875 / 128;  // divisor for a probability of 1.9e-5, below 0.0001
   EXPECT_DOUBLE_EQ(pie.queue.drop_probability(), expected);
-  const double divisors[] = {128, 128, 128, 128, 128, 32, 32};  // from 1.07e-4 on: 32
+  // The divisor is 32 from a probability of 1.07e-4 on.
+  const double divisors[] = {128, 128, 128, 128, 128, 32, 32};
   for (size_t i = 0; i < std::size(divisors); ++i) {
     pie.queue.UpdateUntil(AtMs(75 + 15 * static_cast<int64_t>(i)));
     expected += 0.001875 / divisors[i];
@@ -65,16 +67,16 @@ TEST(Pie, AnyNumberOfUpdatesAtOnceIsTheSame) {
   EXPECT_EQ(often.queue.burst_allowance(), seldom.queue.burst_allowance());
 }
 
-// Section 5.5: from 0.1 on no step is larger than 0.02.
+// RFC 8033 section 5.5: from a probability of 0.1 on, no step is larger than 0.02.
 TEST(Pie, LargeStepsAreCapped) {
   PieParameters parameters;
   parameters.alpha = 100;
   Pie pie(parameters);
   pie.Hold(0, 31, 30);
-  pie.queue.UpdateUntil(AtMs(45));  // (100 x 0.015 + 0.0375) / 2048
-  pie.queue.UpdateUntil(AtMs(60));  // + 1.5 / 32
+  pie.queue.UpdateUntil(AtMs(45));  // the probability is (100 x 0.015 + 0.0375) / 2048
+  pie.queue.UpdateUntil(AtMs(60));  // adds 1.5 / 32 to the probability
   EXPECT_NEAR(pie.queue.drop_probability(), 0.0476, 0.0001);
-  pie.queue.UpdateUntil(AtMs(75));  // + 1.5 / 2
+  pie.queue.UpdateUntil(AtMs(75));  // adds 1.5 / 2 to the probability
   const double large = pie.queue.drop_probability();
   EXPECT_NEAR(large, 0.7976, 0.0001);
   pie.queue.UpdateUntil(AtMs(90));
@@ -83,7 +85,8 @@ TEST(Pie, LargeStepsAreCapped) {
   EXPECT_EQ(pie.queue.drop_probability(), 1);
 }
 
-// Section 4.2: without delay, 2% less each time, until the controller itself brings it to zero.
+// RFC 8033 section 4.2: without delay, the probability decreases by 2% per update, until the
+// controller itself reduces it to zero.
 TEST(Pie, DecaysWhenTheQueueIsEmpty) {
   PieParameters parameters;
   parameters.alpha = 100;
@@ -92,7 +95,7 @@ TEST(Pie, DecaysWhenTheQueueIsEmpty) {
   pie.queue.UpdateUntil(AtMs(75));
   while (!pie.queue.Empty()) pie.queue.Dequeue(AtMs(76), pie.drops);
   const double full = pie.queue.drop_probability();
-  pie.queue.UpdateUntil(AtMs(90));  // delay 0, old 30 ms: -1.5 - 0.0375
+  pie.queue.UpdateUntil(AtMs(90));  // delay 0, old delay 30 ms: adjustment -1.5 - 0.0375
   EXPECT_LT(pie.queue.drop_probability(), full);
   EXPECT_EQ(pie.queue.drop_probability(), 0);
   Pie slow;
@@ -106,10 +109,11 @@ TEST(Pie, DecaysWhenTheQueueIsEmpty) {
                    std::max(0.0, (before - 0.125 * 0.015 / step) * 0.98));
 }
 
-// Section 4.4: the first 150 ms of a burst pass; the allowance is restored when the queue is calm.
+// RFC 8033 section 4.4: the first 150 ms of a burst pass; the burst allowance is restored when the
+// queue is calm.
 TEST(Pie, ABurstPassesFirst) {
   PieParameters parameters;
-  parameters.alpha = 100;  // a probability of 1 soon
+  parameters.alpha = 100;  // so that the probability is 1 soon
   Pie pie(parameters);
   EXPECT_EQ(pie.queue.burst_allowance(), Duration::Milliseconds(150));
   int64_t first_drop = 0;
@@ -118,15 +122,15 @@ TEST(Pie, ABurstPassesFirst) {
     if (ms >= 30) pie.queue.Dequeue(AtMs(ms), pie.drops);
     if (!pie.drops.all.empty()) first_drop = ms;
   }
-  // Calm (delay and old delay below half the target) until the update at 30 ms: from that at 45 ms
-  // on, ten updates use it up.
+  // The queue is calm (delay and old delay below half the target) until the update at 30 ms: from
+  // the update at 45 ms on, ten updates use up the burst allowance.
   EXPECT_EQ(first_drop, 180);
   while (!pie.queue.Empty()) pie.queue.Dequeue(AtMs(400), pie.drops);
   pie.queue.UpdateUntil(AtMs(2000));
   EXPECT_EQ(pie.queue.burst_allowance(), Duration::Milliseconds(150));
 }
 
-// No packet is dropped with two frames or less waiting, at any probability.
+// No packet is dropped while two or fewer frames wait, at any probability.
 TEST(Pie, KeepsTheLinkBusy) {
   PieParameters parameters;
   parameters.alpha = 1000;
@@ -136,14 +140,15 @@ TEST(Pie, KeepsTheLinkBusy) {
   EXPECT_EQ(pie.queue.drop_probability(), 1);
   while (pie.queue.packets() > 3) pie.queue.Dequeue(AtMs(701), pie.drops);
   pie.drops.all.clear();
-  pie.Put(AtMs(701));  // 3000 bytes are there
+  pie.Put(AtMs(701));  // 3000 bytes wait
   EXPECT_EQ(pie.drops.all.size(), 0u);
-  pie.Put(AtMs(701));  // 4000
+  pie.Put(AtMs(701));  // 4000 bytes wait
   EXPECT_EQ(pie.drops.all.size(), 1u);
 }
 
-// A link of 10 Mbit/s offered 12: PIE holds the delay at the target and drops the sixth that is too
-// much, evenly: after a drop at least 0.85/p packets pass (section 5.4).
+// A link of 10 Mbit/s with an offered load of 12 Mbit/s: PIE holds the delay at the target and
+// drops the excess, a sixth, evenly: after a drop at least 0.85/p packets pass (RFC 8033 section
+// 5.4).
 struct Overload {
   explicit Overload(PieParameters parameters, uint8_t tos) : pie(parameters, tos) {
     Instant free = At(0);
@@ -186,7 +191,8 @@ TEST(Pie, DropsAreSpread) {
   for (size_t i = 1; i < run.gaps.size(); ++i) ASSERT_GE(run.gaps[i], least);
 }
 
-// Section 5.1: above 10% a mark is not sufficient.
+// RFC 8033 section 5.1: above a probability of 10%, ECN-capable packets are dropped instead of
+// marked.
 TEST(Pie, MarksBelowTenPercentAndDropsAbove) {
   PieParameters parameters;
   parameters.ecn = true;

@@ -1,6 +1,7 @@
-// The queue in front of a link: it decides which packets wait, which are dropped and which is next.
-// There is one class per discipline (*_queue.h); the table of those a SPEC can name is in
-// disciplines.h. ECN: a discipline that marks sets packet.marked.
+// The queue in front of a link: a discipline decides which packets wait, which packets are dropped
+// and which packet is next. There is one class per discipline (*_queue.h); the table of the
+// disciplines that a SPEC can name is in disciplines.h. ECN: a discipline that marks sets
+// packet.marked.
 #pragma once
 
 #include <optional>
@@ -18,22 +19,22 @@ struct QueueSetup {
   QueueSize limit;
   FrameStore& store;  // must outlive the discipline
   RandomStream random;
-  FifoMaker make_fifo;          // in memory when absent
-  uint32_t max_packet = 1514;   // PipelineOptions
+  FifoMaker make_fifo;          // absent: Fifos in memory
+  uint32_t max_packet = 1514;   // PipelineOptions::max_packet
   FrameOverhead overhead = {};  // added to each packet's bytes on the link
 };
 
 class QueueDiscipline {
  public:
   virtual ~QueueDiscipline() = default;
-  // Takes the packet (packet.ready becomes `now`) or hands it, or other packets instead, to
+  // Takes the packet (packet.ready becomes `now`), or passes it, or other packets instead of it, to
   // `drops`.
   virtual void Enqueue(Packet packet, Instant now, DropSink& drops) = 0;
-  // Returns the packet whose transmission starts at `now`. Nothing is returned if the queue is
-  // empty, all that waited was dropped, or (Stalled) the next packet is still being read from disk.
+  // Returns the packet whose transmission starts at `now`. Returns nothing if the queue is empty,
+  // all waiting packets were dropped, or (Stalled) the next packet is still being read from disk.
   virtual std::optional<Packet> Dequeue(Instant now, DropSink& drops) = 0;
   // Sets the link's rate from now on, in bit/s, greater than zero: limits given in time are
-  // converted with it.
+  // converted with this rate.
   virtual void SetRate(int64_t) {}
   virtual bool Empty() const = 0;
   virtual bool Stalled() const { return false; }

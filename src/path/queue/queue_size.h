@@ -1,5 +1,5 @@
-// The length or the limit of a queue in packets, in bytes, or in what the link sends in a given
-// time.
+// The length or the limit of a queue in packets, in bytes, or in a time that the link needs to send
+// the packets.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@ struct QueueSize {
 
 constexpr QueueSize QueuePackets(int64_t packets) { return {QueueSize::Unit::kPackets, packets}; }
 
-// Parses "100p", "64kB", "20ms"; greater than zero. Throws UsageError.
+// Parses "100p", "64kB" or "20ms", which must be greater than zero. Throws UsageError if the text
+// is not valid.
 QueueSize ParseQueueSize(std::string_view text);
-// Parses a queue size that may not be a time. Throws UsageError.
+// Parses a queue size that may not be a time. Throws UsageError if the text is not valid.
 QueueSize ParseQueueLength(std::string_view text);
 std::string FormatQueueSize(const QueueSize& size);
 

@@ -12,13 +12,13 @@ namespace viaduct::path {
 
 enum class DropAt { kTail, kHead };
 
-// Active queue management: the name of a row of Disciplines() (path/queue/disciplines.h) and its
+// Active queue management: the name of a row of Disciplines() (path/queue/disciplines.h) and the
 // parameters in their normal form; parameters that are not given have the discipline's defaults.
 struct Aqm {
   Aqm() = default;
   explicit Aqm(std::string_view name, std::string_view parameters = {})
       : name(name), parameters(parameters) {}
-  std::string name, parameters;  // "codel", "target=5ms,ecn"
+  std::string name, parameters;  // "codel" and "target=5ms,ecn"
   friend bool operator==(const Aqm&, const Aqm&) = default;
 };
 
@@ -31,7 +31,7 @@ struct QueueSpec {
 
 // A file that gives a varying rate.
 struct RateTrace {
-  enum class Format { kMahimahi, kRateOverTime };  // path/queue/mahimahi_rate.h, rate_series.h
+  enum class Format { kMahimahi, kRateOverTime };  // in path/queue/: mahimahi_rate.h, rate_series.h
   Format format = Format::kMahimahi;
   std::string file;
   friend bool operator==(const RateTrace&, const RateTrace&) = default;
@@ -39,7 +39,7 @@ struct RateTrace {
 
 struct LinkSpec {
   std::optional<int64_t> rate;        // bit/s
-  std::optional<RateTrace> trace;     // instead of rate
+  std::optional<RateTrace> trace;     // instead of `rate`
   std::optional<std::string> shared;  // name of the link, if other directions share it
   std::optional<FrameOverhead> overhead;
   std::optional<int64_t> burst;  // bytes: depth of the token bucket

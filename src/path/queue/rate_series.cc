@@ -74,8 +74,8 @@ size_t RateSeries::SegmentAt(Duration offset) const {
 int64_t RateSeries::RateAt(Instant now) const {
   Duration offset = now - base_;
   if (series_.round != Duration()) {
-    // base_ may be in the future: it belongs to the round in which the packet being sent will have
-    // left.
+    // base_ may be in the future: it is the start of the round in which the packet being sent will
+    // have left.
     const int64_t round = series_.round.nanoseconds();
     offset = Duration::Nanoseconds((offset.nanoseconds() % round + round) % round);
   }
@@ -93,7 +93,8 @@ Instant RateSeries::Send(Instant start, uint32_t bytes) {
   return finish_;
 }
 
-// Returns when work_ is done; leaves the remainder of less than a nanosecond in it.
+// Returns the instant at which work_ is done; leaves the remainder of less than a nanosecond in
+// work_.
 Instant RateSeries::Finish(Instant start) {
   Duration at = start - base_;
   size_t segment = 0;
@@ -101,7 +102,8 @@ Instant RateSeries::Finish(Instant start) {
     if (series_.round != Duration()) {
       int64_t rounds = at / series_.round;
       at -= series_.round * rounds;
-      // Skips whole rounds at once; if the work ends exactly with a round, the last round is kept.
+      // Skips complete rounds in one step; if the work ends exactly with a round, the last round is
+      // kept.
       const auto whole = work_ == 0 ? 0 : static_cast<int64_t>((work_ - 1) / work_per_round_);
       work_ -= work_per_round_ * static_cast<Work>(whole);
       base_ += series_.round * (rounds + whole);

@@ -1,7 +1,7 @@
-// A rate over time from a file. A line is "SECONDS RATE": from that time on (since the first
-// packet) the link has this rate; 0 stops it. The first line's time is 0, times increase. "SECONDS
-// repeat" as the last line starts again from the first at that time; otherwise the last rate stays.
-// '#' begins a comment.
+// A rate over time from a file. A line is "SECONDS RATE": from this time on (since the first
+// packet) the link has this rate; a rate of 0 stops the link. The first line's time is 0, times
+// increase. "SECONDS repeat" as the last line starts again from the first line at this time;
+// without it, the last rate remains. '#' begins a comment.
 //
 //   0     10Mbit
 //   2.5   0          # a handover
@@ -23,15 +23,16 @@ struct RateSegments {
     int64_t rate = 0;  // bit/s
   };
   std::vector<Segment> segments;  // the first starts at 0
-  Duration round;                 // zero: not repeated
+  Duration round;                 // period of the repetition; zero: not repeated
 };
 
-// Throws UsageError naming `file` and the line: unreadable, unordered, never above zero.
+// Parses a rate series. Throws UsageError naming `file` and the line if a line is unreadable, times
+// do not increase, or no rate is above zero.
 RateSegments ParseRateSeries(std::string_view text, const std::string& file);
 
-// A link whose rate changes over time. It is as exact as ConstantRate: the remainder of rounding to
-// nanoseconds is carried over, also from one rate to the next. A packet being sent when the rate
-// changes continues at the new rate.
+// A link whose rate changes over time. RateSeries is as exact as ConstantRate: the remainder of
+// rounding to nanoseconds is carried over, also from one rate to the next. A packet being sent when
+// the rate changes continues at the new rate.
 class RateSeries : public RateServer {
  public:
   explicit RateSeries(RateSegments series, FrameOverhead overhead = {});
@@ -40,7 +41,7 @@ class RateSeries : public RateServer {
   int64_t RateAt(Instant now) const override;
 
  private:
-  using Work = unsigned __int128;  // in units of 1e-9 bit: what 1 bit/s sends in a nanosecond
+  using Work = unsigned __int128;  // in units of 1e-9 bit: the amount that 1 bit/s sends in 1 ns
   Instant Finish(Instant start);
   size_t SegmentAt(Duration offset) const;
   Duration SegmentEnd(size_t segment) const;
@@ -51,7 +52,7 @@ class RateSeries : public RateServer {
   Work work_per_round_;
   Instant base_;  // start of the current round
   Instant finish_ = Instant::Never();
-  Work work_ = 0;  // left to send at finish_: less than a nanosecond's worth
+  Work work_ = 0;  // remaining work at finish_: less than a nanosecond's
 };
 
 }  // namespace viaduct::path

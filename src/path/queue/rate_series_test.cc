@@ -59,8 +59,9 @@ TEST(ParseRateSeries, SaysWhatIsWrong) {
 TEST(RateSeries, APacketGoesOnAtTheNewRate) {
   RateSeries link = Series("0 8Mbit\n1 4Mbit\n2 0\n3 8kbit");
   EXPECT_EQ(link.Send(AtMs(0), 1000), AtMs(1));
-  EXPECT_EQ(link.Send(At(999500000), 1000), AtMs(1001));  // half at 8 Mbit/s, half at 4
-  EXPECT_EQ(link.Send(AtMs(1999), 1000), AtMs(3500));     // half, nothing for a second, half
+  EXPECT_EQ(link.Send(At(999500000), 1000), AtMs(1001));  // half at 8 Mbit/s, half at 4 Mbit/s
+  // The link sends half a packet, nothing for a second (rate 0), then half a packet.
+  EXPECT_EQ(link.Send(AtMs(1999), 1000), AtMs(3500));
   EXPECT_EQ(link.RateAt(AtMs(2500)), 0);
   EXPECT_EQ(link.RateAt(AtMs(1000)), 4000000);
 }
@@ -84,7 +85,7 @@ TEST(RateSeries, AnotherLinkTakesWhatWasStuck) {
 }
 
 TEST(RateSeries, Repeats) {
-  RateSeries link = Series("0 8Mbit\n0.001 0\n0.010 repeat");  // 1000 bytes every 10 ms
+  RateSeries link = Series("0 8Mbit\n0.001 0\n0.010 repeat");  // 1000 bytes in each 10 ms
   EXPECT_EQ(link.Send(AtMs(0), 1500), At(10500000));
   EXPECT_EQ(link.Send(At(10500000), 500), AtMs(11));
   EXPECT_EQ(link.Send(AtMs(11), 100000), AtMs(1011));

@@ -36,7 +36,7 @@ TEST(ConstantRate, AnIdleLinkOwesNothing) {
   EXPECT_EQ(link.Send(At(3), 1), At(5));
 }
 
-// rate_error_percent of the benchmarks, in the model: none.
+// The value rate_error_percent of the benchmarks, computed in the model, is zero.
 TEST(ConstantRate, LongRunRateIsExactToTheNanosecond) {
   for (const int64_t rate :
        {1000000LL, 10000000LL, 100000000LL, 1000000000LL, 999999937LL, 10000000019LL}) {

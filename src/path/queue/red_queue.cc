@@ -6,8 +6,8 @@
 namespace viaduct::path {
 namespace {
 
-// "A typical transmission time for a small packet" (section 4, s): in the paper's simulations and
-// ns-2 a packet of 500 bytes.
+// The bits of a small packet, for "a typical transmission time for a small packet" (Floyd and
+// Jacobson 1993, section 4, s): in the paper's simulations and in ns-2 a packet of 500 bytes.
 constexpr int64_t kSmallPacketBits = 500 * 8;
 constexpr int64_t kDefaultMinimum = 5;  // packets
 constexpr double kMaxByMin = 3;         // Floyd, "RED: Discussions of Setting Parameters", 1997
@@ -55,9 +55,10 @@ void RedQueue::SetRate(int64_t rate) {
   packet_time_ = Duration::Nanoseconds(kSmallPacketBits * 1000000000 / rate);
 }
 
-// Section 4, Figure 2. While the queue is empty, the average decreases as if small packets had
-// passed, and by at least one sample with each packet that finds it empty: otherwise packets that
-// arrive faster than small ones are sent would all be dropped, for ever.
+// Updates the average queue (section 4, Figure 2 of Floyd and Jacobson 1993). While the queue is
+// empty, the average decreases as if small packets had passed, and by at least one sample with each
+// packet that arrives at an empty queue: otherwise, packets that arrive faster than small packets
+// are sent would all be dropped, forever.
 void RedQueue::UpdateAverage(Instant now) {
   if (!Empty()) {
     const auto queue = static_cast<double>(byte_mode_ ? bytes() : packets());
@@ -72,7 +73,7 @@ void RedQueue::UpdateAverage(Instant now) {
   average_ *= std::pow(1 - parameters_.weight, small_packets);
 }
 
-// p_b, for an average at or above min.
+// Returns p_b for an average queue at or above min.
 double RedQueue::Probability(uint32_t packet_bytes) const {
   const double span = max_ - min_;
   double probability = parameters_.max_probability * (average_ - min_) / span;
@@ -93,9 +94,10 @@ RedQueue::Verdict RedQueue::Judge(uint32_t packet_bytes) {
     return Verdict::kForced;
   }
   ++count_;
-  // p_a: makes the gaps between drops uniform on 1 ... 1/p_b instead of geometric (section 7,
-  // method 2). Figure 2 of the paper starts from 0 after a drop where this starts from -1, as
-  // section 7 derives it: otherwise every p_b above 1/2 would drop all.
+  // p_a makes the gaps between drops uniform on 1 ... 1/p_b instead of geometric (Floyd and
+  // Jacobson 1993, section 7, method 2). After a drop, Figure 2 of the paper starts count from 0,
+  // but this code starts from -1, as section 7 derives it: otherwise every p_b above 1/2 would drop
+  // all packets.
   const double pb = Probability(packet_bytes);
   const double rest = 1 - static_cast<double>(count_) * pb;
   if (rest > 0 && !random_.Chance(pb / rest)) return Verdict::kKeep;
@@ -103,7 +105,7 @@ RedQueue::Verdict RedQueue::Judge(uint32_t packet_bytes) {
   return Verdict::kEarly;
 }
 
-// RFC 3168 section 7: above the upper threshold packets are dropped, not marked.
+// Adds a packet. RFC 3168 section 7: above the upper threshold, packets are dropped, not marked.
 void RedQueue::Enqueue(Packet packet, Instant now, DropSink& drops) {
   UpdateAverage(now);
   idle_since_.reset();

@@ -1,5 +1,5 @@
 // RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993): drops
-// or marks at the tail, with a probability that grows with the average queue.
+// or marks packets at the tail, with a probability that grows with the average queue.
 #pragma once
 
 #include "path/grammar/parameters.h"
@@ -9,14 +9,14 @@
 namespace viaduct::path {
 
 struct RedParameters {
-  // Thresholds in packets, or in bytes: the queue is then measured in bytes and large packets are
-  // more likely to be dropped (section 4, "byte mode"). If only one is given, max is three times
-  // min; if neither is, they are 5 and 15 packets.
+  // The thresholds, in packets, or in bytes: the queue is then measured in bytes and large packets
+  // are more likely to be dropped (section 4 of the paper, "byte mode"). If only one threshold is
+  // given, max is three times min; if neither is given, the thresholds are 5 and 15 packets.
   std::optional<QueueSize> min, max;
-  double max_probability = 0.02;  // max_p, section 4's examples
-  double weight = 0.002;          // w_q, section 4
-  // Floyd, "Recommendation on using the gentle_ variant of RED", 2000: from max to twice max the
-  // probability grows to 1; without it all packets are dropped from max on.
+  double max_probability = 0.02;  // max_p, from the examples in section 4 of the paper
+  double weight = 0.002;          // w_q, from section 4 of the paper
+  // Whether the probability grows to 1 from max to twice max (Floyd, "Recommendation on using the
+  // gentle_ variant of RED", 2000); without `gentle`, all packets are dropped from max on.
   bool gentle = false;
   bool ecn = false;
 
@@ -34,7 +34,7 @@ class RedQueue : public FifoQueue {
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override;
 
-  // The values are in packets, or in bytes in byte mode.
+  // The average and the thresholds are in packets, or in bytes in byte mode.
   double average() const { return average_; }
   double min() const { return min_; }
   double max() const { return max_; }
@@ -50,10 +50,10 @@ class RedQueue : public FifoQueue {
   double min_, max_;
   FrameStore& store_;
   RandomStream random_;
-  double max_packet_;  // MaximumPacketSize
+  double max_packet_;  // MaximumPacketSize in the paper
   double average_ = 0;
   int64_t count_ = -1;                 // packets since the last drop or mark
-  std::optional<Instant> idle_since_;  // q_time
+  std::optional<Instant> idle_since_;  // q_time: start of the idle time
   Duration packet_time_;               // s: transmission time of a small packet
 };
 

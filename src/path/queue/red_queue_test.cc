@@ -19,13 +19,13 @@ struct Red {
       : queue(parameters, InMemory(limit, frames, {1, "red"})) {
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
-  // Whether the packet is kept.
+  // Enqueues a packet; returns whether the packet is kept.
   bool Put(Instant now, uint32_t bytes = 1000) {
     const size_t before = drops.all.size();
     queue.Enqueue(MakePacket(++last, bytes, frame), now, drops);
     return drops.all.size() == before;
   }
-  // Keeps `length` packets waiting.
+  // Adds packets until `length` packets wait.
   void Fill(uint64_t length) {
     while (queue.packets() < length) Put(At(0));
   }
@@ -36,7 +36,7 @@ struct Red {
   RedQueue queue;
 };
 
-// With w_q = 1 the average is the queue length: the test can then set it.
+// Returns parameters with w_q = 1, so that the average is the queue length, which a test can set.
 RedParameters Direct(int64_t min, int64_t max, double probability) {
   RedParameters parameters;
   parameters.min = Packets(min);
@@ -59,7 +59,8 @@ TEST(Red, TheAverageIsExponential) {
   }
 }
 
-// (1-w_q)^m for m = idle time / transmission time of a small packet (500 bytes: 4 ms at 1 Mbit/s).
+// The average falls by the factor (1-w_q)^m for m = idle time / transmission time of a small packet
+// (500 bytes: 4 ms at 1 Mbit/s).
 TEST(Red, TheAverageFallsWhileIdle) {
   RedParameters parameters = Direct(50, 150, 0.1);
   parameters.weight = 0.5;
@@ -75,8 +76,8 @@ TEST(Red, TheAverageFallsWhileIdle) {
   EXPECT_DOUBLE_EQ(red.queue.average(), before * std::pow(0.5, 3));
 }
 
-// Packets twice as fast as small ones are sent, over an average that is too high: each finds the
-// queue empty and is a sample of it, so that they are let through again.
+// Packets arrive at twice the rate at which small packets are sent, while the average is too high:
+// each packet arrives at an empty queue and lowers the average, so that packets pass again.
 TEST(Red, PacketsThatFindTheQueueEmptyLowerTheAverage) {
   RedParameters parameters = Direct(5, 15, 0.1);
   parameters.weight = 0.01;
@@ -87,7 +88,7 @@ TEST(Red, PacketsThatFindTheQueueEmptyLowerTheAverage) {
   }
   int dropped = 0;
   while (!red.Put(AtMs(102 + 2 * dropped))) ASSERT_LT(++dropped, 10);
-  EXPECT_GE(dropped, 6);  // log(15 / 16) / log(0.99)
+  EXPECT_GE(dropped, 6);  // packets until the average is below 15: log(15 / 16) / log(0.99)
 }
 
 TEST(Red, BelowMinimumAndAboveMaximum) {
@@ -101,8 +102,9 @@ TEST(Red, BelowMinimumAndAboveMaximum) {
   EXPECT_EQ(full.drops.all[0].cause, Fate::kAqm);
 }
 
-// Held at the middle of min and max, p_b is half of max_p = 0.2: gaps are uniform on 1 ... 10, and
-// never longer. Chi-square, 9 degrees of freedom: below 27.9 with 99.9% confidence.
+// With the average held at the middle of min and max, p_b is half of max_p = 0.2: gaps are uniform
+// on 1 ... 10, and never longer. Chi-square with 9 degrees of freedom is below 27.9 with 99.9%
+// confidence.
 TEST(Red, GapsBetweenDropsAreUniform) {
   Red red(Direct(10, 30, 0.2));
   red.Fill(10);
@@ -129,7 +131,8 @@ TEST(Red, GapsBetweenDropsAreUniform) {
   EXPECT_LT(chi_square, 27.9);
 }
 
-// With gaps uniform on 1 ... 1/p_b, 2 p_b / (1 + p_b) of the arrivals are dropped.
+// Returns the measured share of dropped packets. With gaps uniform on 1 ... 1/p_b, 2 p_b / (1 +
+// p_b) of the arrivals are dropped.
 double DropShare(Red& red, uint64_t length, uint32_t bytes = 1000) {
   while (red.queue.packets() < length) red.Put(At(0), bytes);
   const size_t before = red.drops.all.size();
@@ -143,7 +146,8 @@ TEST(Red, ByteModeDropsLargePacketsMore) {
   RedParameters parameters = Direct(0, 0, 0.2);
   parameters.min = QueueBytes(10000);
   parameters.max = QueueBytes(30000);
-  // 20 packets of 1000 bytes: p_b = 0.1 x 1000/1514; 40 of 500: half of it.
+  // With 20 packets of 1000 bytes, p_b = 0.1 x 1000/1514; with 40 packets of 500 bytes, p_b is half
+  // as large.
   Red large(parameters), small(parameters);
   const double share_large = DropShare(large, 20, 1000), share_small = DropShare(small, 40, 500);
   EXPECT_NEAR(share_large, 0.1239, 0.003);
@@ -154,8 +158,9 @@ TEST(Red, GentleGrowsToOneAtTwiceTheMaximum) {
   RedParameters parameters = Direct(5, 15, 0.1);
   parameters.gentle = true;
   Red red(parameters);
-  // At 18, a fifth of the way: p_b = 0.1 + 0.9 / 5 = 0.28; gaps of 1, 2, 3 with that probability,
-  // of 4 with the rest; mean 2.32.
+  // An average of 18 is a fifth of the range from max to twice max: p_b = 0.1 + 0.9 / 5 = 0.28;
+  // gaps of 1, 2 and 3 have this probability each, gaps of 4 the remaining probability; the mean is
+  // 2.32.
   EXPECT_NEAR(DropShare(red, 18), 1 / 2.32, 0.01);
   red.drops.all.clear();
   while (red.queue.packets() < 30) red.Put(At(0));
@@ -174,7 +179,7 @@ TEST(Red, MarksBetweenTheThresholdsAndDropsAbove) {
   }
   EXPECT_GT(marked, 200);
   red.Fill(15);
-  EXPECT_FALSE(red.Put(At(0)));  // RFC 3168 section 7
+  EXPECT_FALSE(red.Put(At(0)));  // dropped above the threshold, RFC 3168 section 7
 }
 
 TEST(Red, OneThresholdSaysWhatTheOtherIs) {

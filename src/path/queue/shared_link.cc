@@ -63,7 +63,8 @@ void SharedLink::Define(uint32_t user, const LinkSpec& link, const QueueSpec& qu
   Install(std::move(server), std::move(discipline), now);
 }
 
-// Before the first packet nothing has begun, so that a trace begins with the path.
+// Installs a rate and a queue (null: unchanged). Before the link has begun, they form a new
+// bottleneck, so that a trace begins with the path.
 void SharedLink::Install(std::unique_ptr<RateServer> server,
                          std::unique_ptr<QueueDiscipline> discipline, Instant now) {
   if (!begun_) {

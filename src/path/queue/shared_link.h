@@ -12,12 +12,12 @@
 
 namespace viaduct::path {
 
-// All users and their calls are of one thread, and `now` must not decrease between the calls of all
-// of them. A user defines the rate and the queue; before it does, there is no limit. Others may
-// give the same definition, but then it cannot be changed any more.
+// All users, and all calls, are in one thread; `now` must not decrease from one call to the next,
+// regardless of the user. A user defines the rate and the queue; before a definition, there is no
+// limit. Other users may give the same definition, but then it cannot be changed any more.
 class SharedLink final : private DropSink {
  public:
-  // The functions of a pipeline that receive its packets from the link.
+  // The functions of a pipeline with which it receives its packets from the link.
   class User {
    public:
     virtual ~User() = default;
@@ -28,27 +28,28 @@ class SharedLink final : private DropSink {
 
   explicit SharedLink(std::string name);
 
-  // Adds a user, which must remain until the last call; returns its number.
+  // Adds a user, which must exist until the last call to the link; returns the user's number.
   uint32_t Join(User* user);
-  // Throws UsageError if the user may not give this definition (a link without a rate: none).
+  // Throws UsageError if the user may not give this definition (a link without a rate: no
+  // definition).
   void Check(uint32_t user, const LinkSpec& link, const QueueSpec& queue) const;
-  // Installs the user's definition, made of `link` and `queue` (null: unchanged); the first
-  // definition needs both. Packets that wait already leave at the new rate.
+  // Installs the user's definition, made of `server` and `discipline` (null: unchanged); the first
+  // definition needs both. Packets that already wait leave at the new rate.
   void Define(uint32_t user, const LinkSpec& link, const QueueSpec& queue,
               std::unique_ptr<RateServer> server, std::unique_ptr<QueueDiscipline> discipline,
               Instant now);
-  // The user gives no definition any more: if it did, what waits leaves at once.
+  // Withdraws the user's definition: if the user had given one, waiting packets leave at once.
   void Undefine(uint32_t user, Instant now);
   bool IsDefined() const { return !definers_.empty(); }
 
-  // The path begins to exist (Bottleneck::Begin).
+  // Sets the instant at which the path begins to exist (Bottleneck::Begin).
   void Begin(Instant now);
-  // Takes a packet; Advance(now) must have been called before.
+  // Takes a packet of this user; Advance(now) must have been called before.
   void Push(uint32_t user, Packet packet, Instant now);
-  // Performs what happens until `now`.
+  // Performs all events until `now`.
   void Advance(uint32_t user, Instant now);
-  // Returns the instant at which Advance() has something to do; Never for all users but the last
-  // caller.
+  // Returns the instant at which Advance() has something to do, for the user that called last;
+  // Never for all other users.
   Instant NextEventOf(uint32_t user) const {
     return user == caller_ ? bottleneck_.NextEvent() : Instant::Never();
   }
@@ -75,7 +76,7 @@ class SharedLink final : private DropSink {
 class SharedLinks {
  public:
   SharedLink& Of(const std::string& name);
-  // Throws UsageError if a link's rate is not given.
+  // Throws UsageError if no user gives the rate of one of the links.
   void Check() const;
 
  private:

@@ -1,4 +1,4 @@
-// Pipelines that share a link.
+// Tests of pipelines that share a link.
 #include "path/queue/shared_link.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using test::Met;
 using testing::HasSubstr;
 namespace p = wire::packet;
 
-// Pipelines between the same instants and one frame store, as in a loop of the engine.
+// Pipelines with a common clock and frame store, as in a loop of the engine.
 class Sharing {
  public:
   explicit Sharing(const std::vector<std::string>& specs, bool observed = false) {
@@ -43,7 +43,8 @@ class Sharing {
     auto frame = p::Build(p::Ethernet{} / p::Ipv4{.tos = 2} / p::Udp{.source = flow});
     pipelines_[pipeline]->Push(frames_.Add(std::move(frame)), bytes, now);
   }
-  // Pops what is due at every instant that a pipeline names until `end`.
+  // Calls Pop of all pipelines at every instant that NextEvent() of a pipeline returns, until
+  // `end`.
   void RunUntil(Instant end) {
     for (Instant next = Next(); next <= end; next = Next()) PopAll(std::max(next, now_));
     now_ = end;
@@ -63,7 +64,7 @@ class Sharing {
   }
   size_t frames() const { return frames_.count(); }
 
-  std::vector<std::tuple<int64_t, size_t, uint64_t>> departures;  // due, pipeline, number
+  std::vector<std::tuple<int64_t, size_t, uint64_t>> departures;  // due instant, pipeline, number
   std::vector<size_t> woken;
 
  private:
@@ -79,7 +80,7 @@ class Sharing {
   Instant now_;
 };
 
-// 1000 bytes take 1 ms; the delays are each pipeline's own.
+// A packet of 1000 bytes takes 1 ms on the link; each pipeline has a separate delay.
 TEST(SharedLinkTest, PipelinesContendForOneRate) {
   Sharing sharing({"rate=8Mbit link=air", "link=air delay=10ms"});
   for (int i = 0; i < 3; ++i) {
@@ -136,7 +137,8 @@ std::vector<Sent> RandomTraffic(uint64_t seed, size_t pipelines) {
   return traffic;
 }
 
-// However many share a link, its packets leave as those of one pipeline that has all of them.
+// Regardless of the number of users, the packets leave like the packets of one pipeline that has
+// all of them.
 TEST(SharedLinkTest, IsOneLink) {
   for (const char* spec : kShared) {
     SCOPED_TRACE(spec);
@@ -163,8 +165,8 @@ TEST(SharedLinkTest, IsOneLink) {
   }
 }
 
-// The order in which callers poll does not matter: the fates are the same, and each observer gets
-// the fates of its pipeline in the order of time.
+// The order in which the users poll does not matter: the fates are the same, and each observer
+// receives the fates of its pipeline in the order of time.
 TEST(SharedLinkTest, TheCallersClockDoesNotMatter) {
   for (const char* spec : kShared) {
     SCOPED_TRACE(spec);
@@ -220,7 +222,7 @@ std::string ErrorOf(Use use) {
   return "accepted";
 }
 
-// The nodes of a shared medium give the same definition, because the medium has one SPEC.
+// Several users give the same definition, like the nodes of a shared medium, which has one SPEC.
 TEST(SharedLinkTest, SeveralMayGiveTheSameRateAndThenNoneChangesIt) {
   const std::string spec = "rate=8Mbit queue=50p link=air";
   Sharing sharing({spec, spec, spec + " loss=1%"});

@@ -18,7 +18,7 @@ inline Instant AtMs(int64_t milliseconds) { return At(milliseconds * 1000000); }
 inline QueueSize Packets(int64_t n) { return QueuePackets(n); }
 inline QueueSize QueueBytes(int64_t n) { return {QueueSize::Unit::kBytes, n}; }
 
-// Keeps frames until they are freed; knows how many are left.
+// Keeps frames until they are freed; counts the frames that are left.
 class Frames : public FrameStore {
  public:
   FrameHandle Add(std::vector<std::byte> bytes) {
@@ -36,12 +36,12 @@ class Frames : public FrameStore {
   FrameHandle last_ = 0;
 };
 
-// The setup of a discipline in memory.
+// Returns the setup of a discipline in memory.
 inline QueueSetup InMemory(QueueSize limit, FrameStore& frames,
                            RandomStream random = {1, "queue"}) {
   return {limit, frames, random, {}};
 }
-// Returns the arguments of a discipline whose Fifo is supplied by the test.
+// Returns the setup of a discipline whose Fifo is supplied by the test.
 inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStore& frames) {
   QueueSetup setup = InMemory(limit, frames);
   setup.make_fifo = [fifo = std::make_shared<std::unique_ptr<Fifo>>(std::move(fifo))] {
@@ -49,7 +49,7 @@ inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStor
   };
   return setup;
 }
-// The setup of a discipline that reads no frame.
+// Returns the setup of a discipline that reads no frame.
 inline QueueSetup InMemory(QueueSize limit) {
   static Frames none;
   return InMemory(limit, none);
@@ -82,7 +82,7 @@ inline Packet MakePacket(uint64_t number, uint32_t bytes, FrameHandle frame = 0)
   return packet;
 }
 
-// A Fifo whose packets are on disk until Arrive() is called.
+// A Fifo whose packets are on disk until `arrived` is set.
 class SlowFifo : public MemoryFifo {
  public:
   const Packet* Front() override { return arrived ? MemoryFifo::Front() : nullptr; }

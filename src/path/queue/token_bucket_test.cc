@@ -11,7 +11,7 @@ namespace {
 using test::At;
 using test::AtMs;
 
-// 1000 bytes a millisecond, 3000 bytes of burst.
+// Returns a bucket with a rate of 1000 bytes per millisecond and a burst of 3000 bytes.
 TokenBucket Bucket() { return TokenBucket(8000000, 3000); }
 
 TEST(TokenBucket, ABurstLeavesAtOnceTheRestAtTheRate) {
@@ -29,8 +29,8 @@ TEST(TokenBucket, FillsWhileIdleUpToTheBurst) {
   TokenBucket bucket = Bucket();
   bucket.Begin(AtMs(0));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(bucket.Send(AtMs(0), 1000), AtMs(0));
-  EXPECT_EQ(bucket.Send(At(1500000), 1000), At(1500000));  // 1500 bytes were there
-  EXPECT_EQ(bucket.Send(At(1500000), 1000), AtMs(2));      // 500 were left
+  EXPECT_EQ(bucket.Send(At(1500000), 1000), At(1500000));  // the bucket held 1500 bytes
+  EXPECT_EQ(bucket.Send(At(1500000), 1000), AtMs(2));      // the bucket held 500 bytes
   for (int i = 0; i < 3; ++i) EXPECT_EQ(bucket.Send(AtMs(1000), 1000), AtMs(1000));
   EXPECT_EQ(bucket.Send(AtMs(1000), 1000), AtMs(1001));
 }
@@ -56,7 +56,7 @@ TEST(TokenBucket, LongRunRateIsExact) {
     bucket.Begin(At(0));
     RandomStream random(1, "sizes");
     Instant at = At(0);
-    __int128 bits = -80000;  // the burst costs no time
+    __int128 bits = -80000;  // the burst of 80,000 bits takes no time
     for (int i = 0; i < 100000; ++i) {
       const auto bytes = static_cast<uint32_t>(60 + random.Below(1455));
       at = bucket.Send(at, bytes);
@@ -66,14 +66,15 @@ TEST(TokenBucket, LongRunRateIsExact) {
   }
 }
 
-// In every window of time, from every packet on: at most the burst plus the rate's bytes.
+// In every time interval that begins with a packet, the bucket sends at most the burst plus the
+// rate's bytes.
 TEST(TokenBucket, NeverSendsMoreThanBurstAndRate) {
   const int64_t rate = 3000017, burst = 7000;
   TokenBucket bucket(rate, burst);
   bucket.Begin(At(0));
   RandomStream random(7, "bucket");
   struct Sent {
-    int64_t at, before;  // bytes before it
+    int64_t at, before;  // `before`: bytes sent before instant `at`
   };
   std::vector<Sent> all;
   Instant now = At(0);

@@ -22,7 +22,7 @@ bool IsWithinSpace(const wire::IpPrefix& prefix) {
   return prefix.length > kSpaceLength && space.Contains(prefix.address);
 }
 
-// Whether two prefixes have an address in common.
+// Returns whether two prefixes have an address in common.
 bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b) {
   return a.address.family == b.address.family && (a.Contains(b.address) || b.Contains(a.address));
 }

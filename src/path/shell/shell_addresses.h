@@ -10,17 +10,18 @@
 namespace viaduct::path {
 
 // Returns the prefixes of addresses and routes in the calling thread's namespace. A route to all of
-// 100.64.0.0/10 or more does not count: it does not use the space, but leads elsewhere.
+// 100.64.0.0/10, or to a larger network, does not count: it does not use these addresses, but is
+// only a route to other networks.
 std::vector<wire::IpPrefix> PrefixesInUse();
 
 // Returns the first /30 that overlaps none of `taken`. Throws Error when there is none.
 wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
 
-// Returns the networks of `taken` that are subnets of shells, each once. A shell routes them to its
-// gateway, so that no shell within it chooses them.
+// Returns the networks of `taken` that are subnets of shells, without duplicates. A shell has
+// routes to these networks through its gateway, so that a nested shell does not choose one of them.
 std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& taken);
 
-// The counterparts of a shell's IPv4 address and subnet.
+// Returns the IPv6 counterpart of a shell's IPv4 address or subnet.
 wire::IpAddress Ipv6Of(const wire::IpAddress& ipv4);
 wire::IpPrefix Ipv6Of(const wire::IpPrefix& ipv4);
 

@@ -7,11 +7,11 @@
 namespace viaduct::path {
 namespace {
 
-// A frame between two ports of the kernel is neither in the path nor in a socket, but within this
-// it is in the path.
+// The interval between two observations. A frame between two ports of the kernel is neither in the
+// path nor in a socket, but is in the path after this interval.
 constexpr Duration kInterval = Duration::Milliseconds(20);
 
-// The traffic that was under way at one instant.
+// The traffic that was in flight at one instant.
 struct Observation {
   uint64_t arrived = 0, packets = 0, connections = 0;
 
@@ -28,7 +28,8 @@ Observation Observe(const PathEmulation& path, Shell& shell) {
   return last;
 }
 
-// Returns the last observation.
+// Waits until no traffic is in flight, or until the deadline or a signal. Returns the last
+// observation.
 Observation AwaitQuiet(const PathEmulation& path, Shell& shell, sys::EventLoop& loop,
                        Instant deadline) {
   Observation last = Observe(path, shell);

@@ -1,4 +1,4 @@
-// The traffic that is under way when the program of `viaduct shell` ends.
+// The traffic that is in flight when the program of `viaduct shell` ends.
 #pragma once
 
 #include "base/result/engine.h"
@@ -10,9 +10,9 @@
 namespace viaduct::path {
 
 // Ends the descendants of the program, which has ended, and keeps the path running until it holds
-// no packet and no TCP connection of the program has still to send (sys/network/tcp_table.h), but
-// not longer than `limit`, nor after a signal. Zero: does neither. Returns what is cut off when the
-// path stops now.
+// no packet and no TCP connection of the program still has data to send (sys/network/tcp_table.h),
+// but not longer than `limit`, nor after a signal. With a `limit` of zero, does neither. Returns
+// the traffic that is lost if the path stops now.
 result::DrainResult Drain(const PathEmulation& path, Shell& shell, sys::EventLoop& loop,
                           Duration limit);
 

@@ -27,7 +27,7 @@ constexpr Duration kInterfaceTimeout = Duration::Seconds(5);
 bool IsIpv4Loopback(const std::string& server) { return server.starts_with("127."); }
 bool IsLoopback(const std::string& server) { return IsIpv4Loopback(server) || server == "::1"; }
 
-// The shell whose program this process belongs to.
+// Returns the shell in whose namespace `here` this process runs, if any.
 std::optional<ShellInside> OuterShell(const sys::NamespaceId& here) {
   for (const ShellInfo& shell : ListShells()) {
     if (shell.alive && shell.inside && shell.inside->network == here) return shell.inside;
@@ -35,7 +35,7 @@ std::optional<ShellInside> OuterShell(const sys::NamespaceId& here) {
   return std::nullopt;
 }
 
-// Whether an interface of this namespace (or by default all) can have IPv6.
+// Returns whether an interface of this namespace (`default`: a new interface) can have IPv6.
 bool HasIpv6(const std::string& interface) {
   const std::string parameter = fmt::format("net/ipv6/conf/{}/disable_ipv6", interface);
   return access(sys::SysctlPath(parameter).c_str(), F_OK) == 0 &&
@@ -82,7 +82,7 @@ ShellNetwork::ShellNetwork(uint32_t uid)
     : names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
                              ReadFileIfAny("/run/systemd/resolve/resolv.conf"))),
       monitor_(sys::OpenCurrentNamespace().get()) {
-  // Two shells that choose addresses at the same time could choose the same ones.
+  // The lock prevents two shells from choosing the same addresses at the same time.
   const sys::MachineLock lock;
   info_.name = fmt::format("vsh{}", getpid());
   info_.uid = uid;
@@ -141,7 +141,8 @@ void ShellNetwork::CreateLinks() {
   sys::DisableOffloads(sys::OpenCurrentNamespace().get(), info_.name, sys::Offloads::kSegmentation);
 }
 
-// This machine is the outermost shell's gateway.
+// Records the namespace and the addresses of this machine for the program: with nested shells, the
+// gateway of the outermost shell.
 void ShellNetwork::DescribeInside(const std::optional<ShellInside>& outer) {
   ShellInside inside{sys::IdentifyNamespace(inside_.get()), subnets_.front().host.ToString(), ""};
   if (subnets_.size() > 1) inside.machine6 = subnets_.back().host.ToString();
@@ -153,7 +154,7 @@ void ShellNetwork::DescribeInside(const std::optional<ShellInside>& outer) {
 void ShellNetwork::AddAddresses() {
   sys::Netlink here, inside(inside_.get());
   const int host = here.IfIndex(info_.name), program = inside.IfIndex(kInside);
-  // Neither asks for neighbours nor reports multicast groups, so that the path carries the
+  // Neither interface asks for neighbours or reports multicast groups, so that the path carries the
   // program's packets only.
   here.SetArp(host, false);
   inside.SetArp(program, false);
@@ -177,8 +178,8 @@ void ShellNetwork::RaiseLinks() {
   }
 }
 
-// Adds the default route and, in the same direction, routes to the subnets of the outer shells, by
-// which the shells within see that these subnets are taken.
+// Adds the default route and, through the same gateway, routes to the subnets of the outer shells,
+// so that nested shells see that these subnets are in use.
 void ShellNetwork::AddRoutes(const std::vector<wire::IpPrefix>& outer) {
   sys::Netlink inside(inside_.get());
   const int ifindex = inside.IfIndex(kInside);
@@ -192,7 +193,7 @@ void ShellNetwork::AddRoutes(const std::vector<wire::IpPrefix>& outer) {
   }
 }
 
-// Static neighbours, because the path would delay or lose address resolution too.
+// Adds permanent neighbours, because the path would delay or lose address resolution too.
 void ShellNetwork::JoinNeighbours() {
   sys::Netlink here, inside(inside_.get());
   const sys::LinkInfo host = here.GetLink(info_.name), program = inside.GetLink(kInside);

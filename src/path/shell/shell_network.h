@@ -1,10 +1,11 @@
-// The network of `viaduct shell`: a namespace for the program, joined to the current one through
-// two interfaces between which the path is emulated; addresses, NAT and names for the outside.
+// The network of `viaduct shell`: a namespace for the program, joined to the current namespace
+// through two interfaces between which the path is emulated; addresses, NAT and name resolution for
+// the outside.
 //
 //   program's namespace      nameless middle        current namespace
 //   eth0 (100.64.0.2) ------ program [path] host ------ vshPID (100.64.0.1) -- NAT -- outside
 //
-// With IPv6 counterparts of the addresses (path/shell/shell_addresses.h) where there can be IPv6.
+// The addresses have IPv6 counterparts (path/shell/shell_addresses.h) if IPv6 is available.
 #pragma once
 
 #include <optional>
@@ -20,30 +21,31 @@
 
 namespace viaduct::path {
 
-// The name servers of a resolv.conf(5).
+// Returns the name servers of a resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
 
-// The setup that a program inside needs for name resolution; empty if it can use the machine's
-// resolv.conf.
+// The setup that a program inside a shell needs for name resolution; empty if the program can use
+// the machine's resolv.conf.
 struct NameService {
   // The file to mount as /etc/resolv.conf: a file of the machine that names servers other than
-  // loopback addresses, which would be the program's own loopback inside.
+  // loopback addresses, which inside a shell would be the program's own loopback.
   std::optional<std::string> file;
-  // If there is no such file: the IPv4 loopback address that a server listens on, reached through
-  // the host's address.
+  // If no such file exists: the IPv4 loopback address on which a name server listens, which the
+  // program reaches through the host's address.
   std::optional<std::string> forward_to;
 };
 NameService FindNameService(const std::string& etc_resolv_conf,
                             const std::string& systemd_resolv_conf);
 
-// Created in the current namespace by a single-threaded process as root, and recorded before.
+// The network of one shell. Must be created in the current namespace by a single-threaded process
+// as root; recorded before it is created.
 class ShellNetwork {
  public:
-  // Creates the network for this user. Throws EnvironmentError or SystemError, and then leaves
-  // nothing behind.
+  // Creates the network for this user. Throws EnvironmentError or SystemError; no part of the
+  // network is left then.
   explicit ShellNetwork(uint32_t uid);
-  // Ends the processes in the program's namespace and removes everything; what it cannot remove
-  // keeps its record.
+  // Ends the processes in the program's namespace and removes the network; the record stays if a
+  // part cannot be removed.
   ~ShellNetwork();
   ShellNetwork(const ShellNetwork&) = delete;
   ShellNetwork& operator=(const ShellNetwork&) = delete;
@@ -51,10 +53,10 @@ class ShellNetwork {
   const ShellInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  // The reason why the program can reach nothing beyond this namespace; empty if it can.
+  // Returns the reason why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
-  // The reason why the program has less of IPv6 than of IPv4; empty if it has not, or if there is
-  // no IPv6 here.
+  // Returns the reason why the program has less connectivity by IPv6 than by IPv4; empty if it has
+  // the same, or if there is no IPv6 here.
   const std::string& ipv6_limits() const { return ipv6_limits_; }
 
   // Must be called in the process that will start the program: mounts the right resolv.conf in a
@@ -63,7 +65,8 @@ class ShellNetwork {
   // Must be called when the ports are open.
   void CloseMiddle() { middle_.reset(); }
 
-  // Readable when interfaces may have appeared; FollowInterfaces() lets them forward for the shell.
+  // Returns the descriptor that is readable when interfaces may have appeared; FollowInterfaces()
+  // lets these interfaces forward for the shell.
   int monitor() const { return monitor_.fd(); }
   void FollowInterfaces();
 
@@ -78,10 +81,10 @@ class ShellNetwork {
   void JoinNeighbours();
   void OpenOutside(const sys::MachineLock& lock);
 
-  ShellInfo info_;  // info_.name is also the name of the interface here, and of the rules
+  ShellInfo info_;  // info_.name is also the name of the interface here and of the nft tables
   sys::OwnEntry record_;
   UniqueFd inside_, middle_;
-  std::vector<ShellSubnet> subnets_;  // IPv4, and IPv6 where there is any
+  std::vector<ShellSubnet> subnets_;  // the IPv4 subnet and, if available, the IPv6 subnet
   NameService names_;
   std::string limits_, ipv6_limits_;
   sys::LinkMonitor monitor_;

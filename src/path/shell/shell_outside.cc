@@ -20,7 +20,7 @@ constexpr int kNoSuchProgram = 127;
 
 const char* NftFamily(wire::Family family) { return family == wire::Family::kIpv4 ? "ip" : "ip6"; }
 
-// Returns the setting by which packets that arrive at one interface are forwarded.
+// Returns the setting that enables forwarding of packets that arrive at one interface.
 sys::InterfaceSetting ForwardingOf(const ForwardingInterface& interface) {
   return {interface.ifindex, interface.family == wire::Family::kIpv4
                                  ? "net/ipv4/conf/{}/forwarding"
@@ -40,7 +40,7 @@ bool Has(const ShellInfo& shell, const ForwardingInterface& interface) {
   return std::ranges::find(shell.forwarding, interface) != shell.forwarding.end();
 }
 
-// Returns all shells of the network of `shell` except it, live and dead.
+// Returns all other shells, live and dead, of the network in which `shell` was started.
 std::vector<ShellInfo> Others(const ShellInfo& shell) {
   std::vector<ShellInfo> others = ListShells();
   std::erase_if(others, [&](const ShellInfo& other) {
@@ -49,7 +49,7 @@ std::vector<ShellInfo> Others(const ShellInfo& shell) {
   return others;
 }
 
-// Returns the interfaces that must be made to forward, or forward only for other shells.
+// Returns the interfaces that do not forward yet, or that forward only for other shells.
 std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell, wire::Family family) {
   const std::vector<ShellInfo> others = Others(shell);
   std::vector<ForwardingInterface> found;
@@ -58,7 +58,8 @@ std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell, wire::Fam
     const bool for_others =
         std::ranges::any_of(others, [&](const ShellInfo& other) { return Has(other, interface); });
     if (link.name.starts_with("vsh") || link.name == "lo") continue;
-    if (!ForwardingOf(interface).IsThere()) continue;  // the MTU is too small for the family
+    // The MTU is too small for the address family.
+    if (!ForwardingOf(interface).IsThere()) continue;
     if (for_others || !Forwards(interface)) found.push_back(interface);
   }
   return found;
@@ -72,8 +73,9 @@ std::string NftErrorOf(const sys::ProgramResult& nft) {
   return nft.status == kNoSuchProgram ? "nft is missing (apt-get install nftables)" : nft.output;
 }
 
-// Returns the indices of interfaces for a set. nft would take a number for the name of an interface
-// if one had that name; no name has this number of digits.
+// Returns the indices of interfaces as elements of an nft set, padded with zeros to IFNAMSIZ
+// digits: nft would treat a number as the name of an interface if an interface had that name, and
+// no name is that long.
 std::string Elements(const std::vector<ForwardingInterface>& interfaces) {
   std::string indices;
   for (const ForwardingInterface& each : interfaces) {
@@ -90,7 +92,8 @@ void Forward(const std::vector<ForwardingInterface>& interfaces, ShellInfo* shel
   }
 }
 
-// Makes interfaces forward that are new, do not forward, and are not yet recorded for the shell.
+// Enables forwarding on new interfaces: those that do not forward and are not yet recorded for the
+// shell.
 void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record) {
   std::vector<ForwardingInterface> interfaces = NotForwarding(*shell, family);
   std::erase_if(interfaces, [&](const ForwardingInterface& each) { return Has(*shell, each); });
@@ -163,10 +166,11 @@ void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const sys::Machin
 }
 
 void RemoveRules(const std::string& shell, wire::Family family) {
-  // Deleting a table that is not there would be an error.
+  // The first line creates the table if it does not exist, because deleting a missing table would
+  // be an error.
   const auto result =
       RunNft(fmt::format("table {1} {0}\ndelete table {1} {0}\n", shell, NftFamily(family)));
-  if (result.status == 0 || result.status == kNoSuchProgram) return;  // no nft, no rules
+  if (result.status == 0 || result.status == kNoSuchProgram) return;  // no rules exist without nft
   throw Error("its NAT rules are not removed: " + NftErrorOf(result));
 }
 

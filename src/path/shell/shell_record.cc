@@ -37,7 +37,8 @@ void RemoveDeadShell(const std::string& name, const sys::MachineLock& lock) {
 }  // namespace
 
 sys::OwnEntry RecordShell(ShellInfo* shell, const sys::MachineLock& lock) {
-  RemoveDeadShell(shell->name, lock);  // the dead shell's process had the pid of this one
+  // A dead shell with this name had the same pid as this process.
+  RemoveDeadShell(shell->name, lock);
   sys::OwnEntry own =
       Shells().Take({shell->name, shell->uid, false, {{"network", shell->network}}});
   static_cast<sys::RegistryEntry&>(*shell) = own;
@@ -72,7 +73,7 @@ std::vector<std::string> RemoveShell(const ShellInfo& shell, const sys::MachineL
   attempt([&] { EndProcesses(shell); });
   attempt([&] {
     const UniqueFd network = sys::FindNamespace(shell.network);
-    if (!network) return;  // and all that was in it
+    if (!network) return;  // the namespace is gone, and with it all changes
     const sys::NamespaceScope scope(network.get());
     attempt([&] { StopForwarding(shell); });
     for (const wire::Family family : shell.rules) {

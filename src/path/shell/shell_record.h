@@ -1,4 +1,5 @@
-// Changes by a shell: recorded before they are made, undone when the shell's keeper has ended.
+// Changes by a shell: they are recorded before they are made, and undone when the shell's keeper
+// has ended.
 #pragma once
 
 #include <string>
@@ -13,17 +14,18 @@ namespace viaduct::path {
 
 // Records a shell whose keeper is this process.
 sys::OwnEntry RecordShell(ShellInfo* shell, const sys::MachineLock& lock);
-// Record, in the record and in `shell`, the change that is made next.
+// The following functions add a change to the record and to `shell`; the caller makes the change
+// next.
 void RecordInside(const ShellInside& inside, ShellInfo* shell, sys::OwnEntry* record);
 void RecordRules(wire::Family family, ShellInfo* shell, sys::OwnEntry* record);
 void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
                       sys::OwnEntry* record);
 
 // Ends the processes in the program's namespace, undoes the recorded changes except those that a
-// live shell needs too, and then removes the record. Returns what could not be undone, one line
-// each.
+// live shell needs too, and then removes the record. Returns the changes that could not be undone,
+// one line each.
 std::vector<std::string> RemoveShell(const ShellInfo& shell, const sys::MachineLock& lock);
-// Does what RemoveShell() does, for all shells whose keeper has ended; returns the removed shells.
+// Does the work of RemoveShell() for all shells whose keeper has ended; returns the removed shells.
 // Problems are appended to `problems`.
 std::vector<ShellInfo> RemoveDeadShells(std::vector<std::string>* problems);
 

@@ -24,15 +24,15 @@ std::optional<std::string> FileAfter(std::string_view prefix, std::string_view v
   return std::string(value);
 }
 
-// The binding of a key to its members of the Spec: functions to parse, format (empty when the spec
-// has no value) and remove it.
+// The binding of a key to its members of the Spec: functions that parse a value, format it (empty
+// when the Spec has no value) and remove it.
 struct Access {
   void (*parse)(Spec& spec, std::string_view value);
   std::string (*format)(const Spec& spec);
   void (*clear)(Spec& spec);
 };
 
-// One std::optional, to which `way` leads from the Spec.
+// Returns the Access of a key with one std::optional, to which the member pointers `way` lead.
 template <auto parse, auto format, auto... way>
 constexpr Access Value() {
   return {[](Spec& spec, std::string_view value) { Reach<way...>(spec) = parse(value); },
@@ -71,7 +71,7 @@ constexpr Access kRate = {
     },
     [](Spec& spec) { spec.link.rate.reset(), spec.link.trace.reset(); }};
 
-// HEAD[:PARAMETERS], the head another member of T.
+// Parses HEAD[:PARAMETERS]; the head is stored in a member of T as well.
 template <class T, auto head, auto parse, size_t n>
 T ParseWithHead(std::string_view value, const Parameter<T> (&parameters)[n]) {
   const auto [first, rest] = SplitHead(value);
@@ -298,7 +298,7 @@ const Key& FindKey(std::string_view name) {
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
-// Calls `use(key, value)` for every word.
+// Calls `use(key, value)` for every word of the text.
 template <class Use>
 void ForEachWord(std::string_view text, Use use) {
   std::array<bool, std::size(kKeys)> given{};
@@ -320,7 +320,7 @@ void ForEachWord(std::string_view text, Use use) {
   }
 }
 
-// Runs `use` and adds the key to a UsageError that it throws.
+// Runs `use` and adds the key to the UsageError that `use` throws, if any.
 template <class Use>
 void Located(std::string_view key, Use use) {
   try {
@@ -368,7 +368,7 @@ void CheckCorruption(const Spec& spec) {
   }
 }
 
-// Checks the keys that need a rate.
+// Checks that keys that need a rate are not given without a rate.
 void CheckRate(const Spec& spec) {
   if (spec.link.HasRate()) return;
   constexpr std::string_view kWhy = "has a meaning only together with rate; give rate too";
@@ -392,7 +392,7 @@ void CheckQueue(const Spec& spec) {
   }
 }
 
-// Removes the key, and those that have a meaning only together with it.
+// Removes the key, and the keys that have a meaning only together with it.
 void Remove(Spec& spec, std::string_view name) {
   FindKey(name).access.clear(spec);
   struct Dependent {

@@ -1,4 +1,4 @@
-// Generates docs/path-spec.md from the table of keys.
+// Generates docs/path-spec.md from the table of the SPEC's keys.
 #include <fmt/format.h>
 
 #include "base/text/markdown.h"

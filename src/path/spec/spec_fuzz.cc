@@ -1,4 +1,5 @@
-// A SPEC that is accepted must survive being written and read again.
+// Fuzz test of SPECs: a SPEC that is accepted must have the same meaning when it is written and
+// read again.
 
 #include "base/error.h"
 #include "path/spec/spec.h"

@@ -90,7 +90,7 @@ TEST(SpecTest, LossModels) {
   EXPECT_EQ(loss("1e+0%"), Loss(RandomLoss{{0.01}}));
 }
 
-// The parameters are in the order of `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
+// The order of the parameters is that of `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
 TEST(SpecTest, TheNamesOfTheFirstParametersMayBeLeftOut) {
   const auto same = [](const char* brief, const char* named) {
     EXPECT_EQ(ParseSpec(brief), ParseSpec(named)) << brief;
@@ -216,7 +216,7 @@ TEST(SpecTest, AChangeKeepsWhatItDoesNotName) {
   EXPECT_EQ(ChangeSpec(base, "jitter=1ms loss=none rate=1Mbit"),
             ParseSpec("delay=20ms jitter=1ms rate=1Mbit"));
   EXPECT_EQ(ChangeSpec(ParseSpec("rate=mahimahi:a"), "rate=1Mbit"), ParseSpec("rate=1Mbit"));
-  EXPECT_THROW(ChangeSpec(base, "delay=1ms"), UsageError);  // less than the jitter that stays
+  EXPECT_THROW(ChangeSpec(base, "delay=1ms"), UsageError);  // less than the jitter of `base`
 }
 
 TEST(SpecTest, WhatIsTakenAwayTakesItsDependentsAlong) {

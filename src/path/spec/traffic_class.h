@@ -7,11 +7,11 @@
 
 namespace viaduct::path {
 
-// A class of packets. The first class whose filter matches takes a packet, which then passes the
-// pipeline of this class and none of the link's own.
+// A class of packets. A packet belongs to the first class whose filter matches the packet, and
+// passes the pipeline of this class instead of the link's pipeline.
 struct TrafficClass {
   std::string name;
-  std::string filter;  // pcap-filter(7), seen on the untagged frame
+  std::string filter;  // pcap-filter(7), applied to the untagged frame
   Spec up, down;
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };

@@ -44,12 +44,12 @@ std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::jo
 }
 
 sys::ProgramResult Try(Command command) {
-  // The timeout is for a daemon that does not run: ovs-vsctl would wait for ever.
+  // The timeout is necessary if Open vSwitch's daemon does not run: ovs-vsctl would wait forever.
   if (command[0] == "ovs-vsctl") command.insert(command.begin() + 1, "--timeout=10");
   return sys::RunProgram(command);
 }
 
-// The command's output, without quotes and the newline.
+// Runs a command and returns its output, without quotes and the newline.
 std::string Output(const Command& command) {
   const sys::ProgramResult result = Try(command);
   if (result.status != 0) ThrowFailure(command, result);
@@ -58,11 +58,11 @@ std::string Output(const Command& command) {
   return text;
 }
 
-// A column of a port that Open vSwitch's configuration changes.
+// A column of a port in Open vSwitch's database that the configuration changes.
 struct OvsSetting {
   std::string port, column;
 
-  // Returns the name of the entry in the switch's own database that keeps the former value.
+  // Returns the name of the entry in Open vSwitch's database that keeps the former value.
   std::string Key() const { return "viaduct-" + column; }
   std::string Kept() const {
     return Output({"ovs-vsctl", "--if-exists", "get", "port", port, "external_ids:" + Key()});
@@ -92,7 +92,7 @@ void KeepOvsSettings(const Deflection& deflection) {
 void RestoreOvsSettings(const Deflection& deflection) {
   for (const OvsSetting& setting : OvsSettings(deflection)) {
     const std::string value = setting.Kept();
-    if (value.empty()) continue;  // never deflected
+    if (value.empty()) continue;  // the port was never deflected
     Output({"ovs-vsctl", "set", "port", setting.port, setting.column + "=" + value});
     Output({"ovs-vsctl", "remove", "port", setting.port, "external_ids", setting.Key()});
   }
@@ -122,7 +122,7 @@ void Apply(Vendor vendor, const Deflection& deflection) {
     try {
       if (is_changed) Undo(vendor, deflection);
     } catch (const Error&) {
-      // Parts of it were not there to be undone.
+      // Some parts of the configuration did not exist and could not be undone.
     }
     ThrowFailure(command, result);
   }

@@ -5,11 +5,11 @@
 
 namespace viaduct::switches {
 
-// Applies the whole configuration, or nothing. Throws EnvironmentError if a program is missing or
-// the kernel's bridges do not support VLANs, UsageError if a port of Open vSwitch is deflected
-// already, else Error. Needs root.
+// Applies the complete configuration; if a command fails, undoes the previous commands. Throws
+// EnvironmentError if a program is missing or the kernel's bridges do not support VLANs, UsageError
+// if a port of Open vSwitch is deflected already, else Error. Needs root.
 void Apply(Vendor vendor, const Deflection& deflection);
-// Removes as much of the configuration as possible; then throws the first Error.
+// Removes all parts of the configuration that can be removed; then throws the first Error.
 void Undo(Vendor vendor, const Deflection& deflection);
 
 }  // namespace viaduct::switches

@@ -9,25 +9,28 @@
 namespace viaduct::switches {
 namespace {
 
-// The repetition of a piece of configuration.
+// The number of times that a piece of configuration is written.
 enum class For {
   kDevice,      // once
   kSwitched,    // once, if there are switched links
-  kEnd,         // for each end of a switched link: {port}, {vlan}
+  kEnd,         // once for each end of a switched link; sets {port}, {vlan}
   kRouted,      // once, if there are routed links
-  kRoutedLink,  // for each: {label}, {to}...
-  kOneWay,      // for each direction between a port and the emulator without VLANs: {port}, {peer}
+  kRoutedLink,  // once for each routed link; sets {label}, {to}...
+  // Once for each direction between a port and the emulator, if there are no VLANs; sets {port},
+  // {peer}.
+  kOneWay,
 };
 
-// Lines with placeholders in braces. Available everywhere: {trunk}, {bridge}, {vlans}.
+// Lines of configuration with placeholders in braces. {trunk}, {bridge} and {vlans} are available
+// in every piece.
 struct Piece {
   For what;
   const char* text;
 };
 using Template = std::vector<Piece>;
 
-// The common part of IOS and EOS. Spanning tree is disabled on the trunk, because the emulator
-// joins VLANs that spanning tree treats as two networks.
+// The following pieces are common to IOS and EOS. Spanning tree is disabled on the trunk, because
+// the emulator joins VLANs that spanning tree treats as two networks.
 const Piece kBegin = {For::kDevice,
                       "! viaduct: links deflected through the emulator\nconfigure terminal\n"};
 const Piece kVlans = {For::kEnd, "vlan {vlan}\n name viaduct-{vlan}\n"};
@@ -148,7 +151,8 @@ const Template kUndoLinux = {
      "bridge vlan del dev {trunk} vid {vlan}\n"},
     {For::kSwitched, "ip link set dev {bridge} type bridge vlan_filtering 0\n"}};
 
-// Frames that arrive at one port leave at the other, before any bridge or route sees them.
+// The redirection of frames: frames that arrive at one port leave at its peer, before any bridge or
+// route sees them.
 const Template kRedirect = {
     {For::kOneWay,
      "tc qdisc add dev {port} clsact\n"
@@ -190,7 +194,7 @@ Names NamesOf(const RoutedLink& link) {
           {"back_via", link.back_via.ToString()}};
 }
 
-// One entry for each time that a piece of this kind is written.
+// Returns the placeholders' values for each time that a piece of this kind is written.
 std::vector<Names> Places(For what, const Deflection& deflection) {
   const auto ends = deflection.Ends();
   std::vector<Names> places;

@@ -7,8 +7,9 @@
 
 namespace viaduct::switches {
 
-// The commands to enter on the device (ios, junos, eos), with comments in its own syntax, or in a
-// shell of the host (linux, ovs). `undo`: the commands that remove the configuration.
+// Returns the commands to enter on the device (ios, junos, eos), with comments in the device's
+// syntax, or in a shell of the host (linux, ovs). `undo`: returns the commands that remove the
+// configuration.
 std::string Configuration(Vendor vendor, const Deflection& deflection, bool undo);
 
 }  // namespace viaduct::switches

@@ -20,7 +20,8 @@ std::vector<std::string> SplitAt(const std::string& text, char separator) {
   return parts;
 }
 
-// The printed commands are split at white space when they are applied.
+// Checks that no name contains white space, because the commands are split at white space when they
+// are applied.
 void CheckNames(const Deflection& deflection) {
   std::vector<std::string> names = deflection.redirect_ports;
   names.insert(names.end(), {deflection.trunk, deflection.bridge});

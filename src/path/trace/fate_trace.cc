@@ -7,8 +7,8 @@
 namespace viaduct::path {
 namespace {
 
-// Returns `text` as a JSON string. Names are UTF-8; only what JSON cannot hold is escaped (RFC 8259
-// section 7).
+// Returns `text` as a JSON string. Names are UTF-8; only characters that a JSON string cannot
+// contain are escaped (RFC 8259 section 7).
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-// Returns the time in milliseconds with all digits.
+// Returns the time in milliseconds, with six decimal places.
 std::string LogTime(Duration time) {
   return fmt::format("{}.{:06}", time.nanoseconds() / 1000000, time.nanoseconds() % 1000000);
 }

@@ -1,5 +1,5 @@
-// Every packet's fate as text: JSON lines, a pcapng file with the packets and a comment for each,
-// or a link's log. The text is passed to a callback; no file is written here.
+// Every packet's fate as text: JSON lines, a pcapng file with the packets and a comment for each
+// packet, or a link's log. The text is passed to a callback; these functions write no file.
 #pragma once
 
 #include <functional>
@@ -11,38 +11,41 @@
 
 namespace viaduct::path {
 
-// A link's log has lines like Mahimahi's (mm-link --uplink-log), each with the pipeline's name at
-// its end; times are milliseconds since the path's start, delays milliseconds since the arrival:
+// The formats of a trace. A link's log has lines like Mahimahi's (mm-link --uplink-log), each with
+// the pipeline's name at its end; times are milliseconds since the path's start, delays
+// milliseconds since the packet's arrival:
 //   TIME + BYTES NAME              a packet arrives
-//   TIME - BYTES DELAY NAME        it leaves the path (also a copy, which has not arrived)
-//   TIME d 1 BYTES CAUSE NAME      it is dropped or lost
+//   TIME - BYTES DELAY NAME        a packet leaves the path (also a copy, which has not arrived)
+//   TIME d 1 BYTES CAUSE NAME      a packet is dropped or lost
 enum class TraceFormat { kJsonLines, kPcapng, kLinkLog };
 
-// The header of a trace. `pipelines`: their names; a pcapng file has an interface for each.
+// Returns the header of a trace. `pipelines`: the pipelines' names; a pcapng file has an interface
+// for each pipeline.
 std::string TraceHeader(TraceFormat format, const std::vector<std::string>& pipelines);
 
-// One line, with its newline:
+// Returns one line of JSON, with its newline:
 // {"at":NS,"pipeline":"NAME","number":1,"bytes":1514,"arrived":NS,"fate":"delivered"}, and, where
 // they apply, "duplicate":true, "corrupted":true, "marked":true. NS: the model's instants in
 // nanoseconds.
 std::string FateJson(std::string_view pipeline, const Packet& packet, Fate fate, Instant at);
-// "delivered, packet 1 of NAME, arrived 0.001000000 s before, corrupted".
+// Returns a comment: "delivered, packet 1 of NAME, arrived 0.001000000 s before, corrupted".
 std::string FateComment(std::string_view pipeline, const Packet& packet, Fate fate, Instant at);
 
-// The lines of a link's log; `start`: of the path.
+// Returns the lines of a link's log for an arrival and for a fate; `start`: the path's start.
 std::string ArrivalLog(std::string_view pipeline, const Packet& packet, Instant start);
 std::string FateLog(std::string_view pipeline, const Packet& packet, Fate fate, Instant at,
                     Instant start);
 
-// Observes one pipeline; fates are in the order of time within it.
+// Observes one pipeline, whose fates are in the order of time.
 class FateTrace final : public FateObserver {
  public:
   using Write = std::function<void(std::string_view)>;
-  // `index`: the position of `pipeline` in TraceHeader's list. The store must outlive the trace.
-  // `to_real_time`: added to the model's instants to get times since 1970, for pcapng.
+  // `index`: the position of `pipeline` in the list that TraceHeader() receives. The store must
+  // outlive the trace. `to_real_time`: added to the model's instants to get times since 1970, for
+  // pcapng.
   FateTrace(TraceFormat format, std::string pipeline, uint32_t index, FrameStore& store,
             Duration to_real_time, Write write);
-  // The path's start.
+  // Sets the instant of the path's start.
   void Begin(Instant now) { start_ = now; }
   void OnArrival(const Packet& packet) override;
   void OnFate(const Packet& packet, Fate fate, Instant at) override;
@@ -57,7 +60,7 @@ class FateTrace final : public FateObserver {
   Write write_;
 };
 
-// Several traces of one pipeline.
+// Passes the events of one pipeline to several traces.
 class FateTraces final : public FateObserver {
  public:
   void Add(FateTrace trace) { traces_.push_back(std::move(trace)); }

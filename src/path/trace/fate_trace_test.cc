@@ -14,7 +14,8 @@ namespace {
 using test::At;
 using testing::ElementsAre;
 
-// The blocks of a pcapng file: type and body (between the two lengths, which must agree).
+// A block of a pcapng file: its type and its body (the bytes between the two lengths, which must be
+// equal).
 struct Block {
   uint32_t type;
   std::string body;
@@ -45,10 +46,10 @@ TEST(PcapngTest, AFileBeginsWithItsSectionAndInterfaces) {
   ASSERT_EQ(blocks.size(), 3U);
   EXPECT_EQ(blocks[0].type, 0x0a0d0d0aU);
   EXPECT_EQ(Word(blocks[0].body, 0), 0x1a2b3c4dU);
-  EXPECT_EQ(Word(blocks[0].body, 4), 1U);  // version 1.0
+  EXPECT_EQ(Word(blocks[0].body, 4), 1U);  // pcapng version 1.0
   for (size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(blocks[i].type, 1U);
-    EXPECT_EQ(Word(blocks[i].body, 0), 1U);  // Ethernet
+    EXPECT_EQ(Word(blocks[i].body, 0), 1U);  // the link type is Ethernet
   }
   const std::string options(
       "\x02\x00\x04\x00"
@@ -65,11 +66,11 @@ TEST(PcapngTest, APacketHasItsTimeItsBytesAndItsComment) {
   ASSERT_EQ(blocks.size(), 1U);
   const std::string& body = blocks[0].body;
   EXPECT_EQ(blocks[0].type, 6U);
-  EXPECT_EQ(Word(body, 0), 3U);     // interface
-  EXPECT_EQ(Word(body, 4), 7U);     // time, high half
-  EXPECT_EQ(Word(body, 8), 9U);     // and low
-  EXPECT_EQ(Word(body, 12), 5U);    // captured
-  EXPECT_EQ(Word(body, 16), 100U);  // on the wire
+  EXPECT_EQ(Word(body, 0), 3U);     // index of the interface
+  EXPECT_EQ(Word(body, 4), 7U);     // time stamp, high half
+  EXPECT_EQ(Word(body, 8), 9U);     // time stamp, low half
+  EXPECT_EQ(Word(body, 12), 5U);    // captured length in bytes
+  EXPECT_EQ(Word(body, 16), 100U);  // length on the wire in bytes
   EXPECT_EQ(body.substr(20, 8), std::string("\1\2\3\4\5\0\0\0", 8));
   EXPECT_EQ(body.substr(28), std::string("\1\0\3\0why\0\0\0\0\0", 12));
 }
@@ -106,7 +107,7 @@ std::string TraceOf(TraceFormat format, uint64_t seed, test::Polling polling) {
   return text;
 }
 
-// Same seed and input: same output, byte for byte, under any clock.
+// With the same seed and input, the output is the same, byte for byte, under any clock.
 TEST(FateTraceTest, IsTheSameByteForByte) {
   for (const TraceFormat format : {TraceFormat::kJsonLines, TraceFormat::kPcapng}) {
     const std::string exact = TraceOf(format, 1, test::Polling::kExact);

@@ -3,7 +3,7 @@
 namespace viaduct::path {
 namespace {
 
-// Block types, section 4; option codes, sections 3.5 and 4.
+// Block types (section 4 of draft-ietf-opsawg-pcapng) and option codes (sections 3.5 and 4).
 constexpr uint32_t kSectionHeader = 0x0a0d0d0a, kInterface = 1, kEnhancedPacket = 6;
 constexpr uint16_t kEndOfOptions = 0, kComment = 1;
 constexpr uint16_t kUserApplication = 4, kInterfaceName = 2, kTimeResolution = 9;
@@ -20,7 +20,7 @@ class Block {
     }
     return *this;
   }
-  // Padded to 32 bits.
+  // Appends bytes, padded to 32 bits.
   Block& Append(std::string_view bytes) {
     text_ += bytes;
     text_.append((4 - bytes.size() % 4) % 4, '\0');
@@ -30,7 +30,7 @@ class Block {
     const std::string_view cut = value.substr(0, UINT16_MAX);
     return Put(code).Put(static_cast<uint16_t>(cut.size())).Append(cut);
   }
-  // Returns the block with its length, which is at both ends.
+  // Returns the block with its length, which is stored at both ends.
   std::string Finish() {
     Put(kEndOfOptions).Put(uint16_t{0});
     const auto length = static_cast<uint32_t>(text_.size() + 4);
@@ -47,10 +47,10 @@ class Block {
 
 std::string PcapngHeader(std::string_view application) {
   return Block(kSectionHeader)
-      .Put(uint32_t{0x1a2b3c4d})  // byte order
-      .Put(uint16_t{1})           // version 1.0
+      .Put(uint32_t{0x1a2b3c4d})  // magic number for the byte order
+      .Put(uint16_t{1})           // pcapng version 1.0
       .Put(uint16_t{0})
-      .Put(UINT64_MAX)  // the section's length: not given
+      .Put(UINT64_MAX)  // length of the section: not given
       .Option(kUserApplication, application)
       .Finish();
 }
@@ -59,9 +59,9 @@ std::string PcapngInterface(std::string_view name) {
   return Block(kInterface)
       .Put(kEthernet)
       .Put(uint16_t{0})
-      .Put(uint32_t{0})  // no limit to a packet's length
+      .Put(uint32_t{0})  // maximum packet length: not limited
       .Option(kInterfaceName, name)
-      .Option(kTimeResolution, "\x09")  // 10^-9 s
+      .Option(kTimeResolution, "\x09")  // time stamps in units of 10^-9 s
       .Finish();
 }
 

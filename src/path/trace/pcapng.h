@@ -12,13 +12,13 @@
 
 namespace viaduct::path {
 
-// The Section Header Block that a file begins with.
+// Returns the Section Header Block with which a file begins.
 std::string PcapngHeader(std::string_view application);
-// An Interface Description Block of an Ethernet interface with nanosecond time stamps. Interfaces
-// are numbered from 0.
+// Returns an Interface Description Block of an Ethernet interface with nanosecond time stamps.
+// Interfaces are numbered from 0.
 std::string PcapngInterface(std::string_view name);
-// An Enhanced Packet Block at `time` (since 1970, or since the start of a simulation; not
-// negative). `length`: that of the packet on the wire; `frame` may be shorter.
+// Returns an Enhanced Packet Block at `time` (since 1970, or since the start of a simulation; not
+// negative). `length`: the packet's length on the wire; `frame` may be shorter.
 std::string PcapngPacket(uint32_t interface, Instant time, std::span<const std::byte> frame,
                          uint32_t length, std::string_view comment);
 

@@ -11,7 +11,7 @@
 namespace viaduct::path {
 namespace {
 
-// "TIME DELAY", or "TIME repeat" as the last one.
+// Adds a line "TIME DELAY", or "TIME repeat" as the last line, to a trace.
 void AddTimed(DelayTrace& trace, std::string_view line) {
   const auto [time, word] = SplitTimed(line, "TIME DELAY", "2.5 20ms");
   if (trace.round != Duration()) throw UsageError("nothing may follow \"repeat\"");

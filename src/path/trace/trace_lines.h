@@ -1,4 +1,4 @@
-// Text files of lines: traces and tables.
+// Functions that read text files line by line: traces and tables.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,8 +13,9 @@
 
 namespace viaduct::path {
 
-// Calls entry(line) for each line, without its end (LF or CRLF) and without what follows a '#';
-// empty lines are skipped. "FILE:LINE: " is prepended to a UsageError that it throws.
+// Calls entry(line) for each line, without its end (LF or CRLF) and without a comment, which begins
+// with '#'; empty lines are skipped. "FILE:LINE: " is prepended to a UsageError that `entry`
+// throws.
 template <class Entry>
 void ForEachLine(std::string_view text, const std::string& file, Entry entry) {
   constexpr std::string_view kWhiteSpace = " \t\r";
@@ -33,7 +34,7 @@ void ForEachLine(std::string_view text, const std::string& file, Entry entry) {
   }
 }
 
-// Calls use(field) for each field of a line, separated by blanks.
+// Calls use(field) for each field of a line; fields are separated by blanks.
 template <class Use>
 void ForEachField(std::string_view line, Use use) {
   constexpr std::string_view kBlank = " \t";

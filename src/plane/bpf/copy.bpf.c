@@ -1,22 +1,22 @@
 // Discards the copies that a node's kernel receives of frames which a forwarder in userspace
-// receives from the same interfaces. The forwarder's packet sockets are before this program (taps
-// of __netif_receive_skb_core()); without the program the kernel looks up a route for each copy and
-// then drops it silently, because it does not forward.
+// receives from the same interfaces. The forwarder's packet sockets get each frame before this
+// program does (taps of __netif_receive_skb_core()); without the program the kernel looks up a
+// route for each copy and then drops it silently, because the kernel does not forward.
 //
 // The program discards only packets that the kernel would drop: unicast of IPv4 and IPv6 to the
 // node's MAC address, without options (which the kernel checks, and answers, before it routes). In
 // IPv4 these are all packets that are not for the kernel; in IPv6 they are the packets that a route
-// forwards, because the kernel answers the rest.
+// forwards, because the kernel answers all other packets.
 #include "plane/bpf/packet.bpf.h"
 
 #include "plane/bpf/copy.h"
 
-#define VERSION_AND_LENGTH 0x45  // first byte of an IPv4 header without options
-#define FIRST_GROUP 224          // lowest first byte of multicast, reserved, broadcast
+#define VERSION_AND_LENGTH 0x45  // the first byte of an IPv4 header of version 4 without options
+#define FIRST_GROUP 224          // lowest first byte of multicast, reserved and broadcast addresses
 
 struct {
   __uint(type, BPF_MAP_TYPE_LPM_TRIE);
-  __uint(max_entries, 1);  // the loader sets it
+  __uint(max_entries, 1);  // a placeholder: the loader sets the maximum number of networks
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, struct viaduct_copy_network4);
   __type(value, __u8);
@@ -30,7 +30,8 @@ struct {
   __type(value, __u8);
 } copy_networks6 SEC(".maps");
 
-// Bits VIADUCT_COPY_IPV4 and VIADUCT_COPY_IPV6; in the section .bss.
+// The families whose copies are discarded: a set of the bits VIADUCT_COPY_IPV4 and
+// VIADUCT_COPY_IPV6. The variable is in the section .bss.
 volatile __u32 discarded_families = 0;
 
 static __always_inline int is_forwarders4(const void* header, const void* end) {
@@ -54,7 +55,8 @@ static __always_inline int is_forwarders6(const void* header, const void* end) {
   return taker && *taker == VIADUCT_COPY_FORWARDER;
 }
 
-// TC_ACT_UNSPEC: other programs at this interface get the frame, then the kernel's stack.
+// Returns TC_ACT_UNSPEC for a frame that is not discarded: first the next programs at this
+// interface receive it, then the kernel's stack.
 SEC("tc")
 int viaduct_copy(struct __sk_buff* skb) {
   const __u32 families = discarded_families;

@@ -1,5 +1,6 @@
-/* Definitions shared by the program that discards the kernel's copies and its user: C, because both
- * languages include it. */
+/* Definitions shared by the eBPF program that discards the kernel's copies of frames
+ * (copy.bpf.c) and the C++ code that loads it (copy_filter.cc): in C, because both languages
+ * include this file. */
 #pragma once
 
 #include <linux/types.h>
@@ -10,11 +11,11 @@ enum viaduct_copy_taker {
   VIADUCT_COPY_FORWARDER   /* the forwarder: the kernel's copy is discarded */
 };
 
-/* Bits for the families whose copies are discarded. */
+/* Bits for the families of IP whose copies are discarded. */
 #define VIADUCT_COPY_IPV4 1U
 #define VIADUCT_COPY_IPV6 2U
 
-/* Keys of the networks: the longest prefix counts. The address is in network byte order. */
+/* Keys of the networks in the longest-prefix tries. The address is in network byte order. */
 struct viaduct_copy_network4 {
   __u32 length;
   __u8 address[4];

@@ -25,7 +25,7 @@ Key NetworkKey(const wire::IpPrefix& network) {
   return key;
 }
 
-// Calls `use` with the network's key.
+// Calls `use` with the network as a key of the program's map for its family.
 template <class Use>
 auto WithKey(const wire::IpPrefix& network, const Use& use) {
   if (network.address.family == wire::Family::kIpv4) {
@@ -57,7 +57,7 @@ struct CopyFilter::State {
 
   Object object;
   Map networks4, networks6, variables;
-  std::map<int, UniqueFd> links;  // keyed by ifindex
+  std::map<int, UniqueFd> links;  // the program's attachments, keyed by ifindex
 };
 
 std::string CopyFilterUnavailable() {

@@ -13,37 +13,40 @@
 
 namespace viaduct::bpf {
 
-// Returns why this build or machine cannot discard the copies; empty: it can. Tries it: needs root.
+// Returns the reason why this build or machine cannot discard the copies; empty if it can. Attaches
+// a program as a test, so it needs root.
 std::string CopyFilterUnavailable();
 
-// A node's program at the ingress of its interfaces, behind their packet sockets. It is removed
-// when this object is destroyed or this process exits, and nothing is pinned; so the kernel must
-// have tcx (Linux 6.6), as a program at clsact would remain, with networks that no process updates.
-// For use by one thread.
+// The eBPF program of a node at the ingress of its interfaces, behind their packet sockets. The
+// program is removed when this object is destroyed or this process exits, and nothing is pinned; so
+// the kernel must have tcx (Linux 6.6), as a program at clsact would remain, with networks that no
+// process updates. For use by one thread.
 class CopyFilter {
  public:
-  static constexpr size_t kMaxNetworks = 16384;  // per family; only what is set takes memory
+  static constexpr size_t kMaxNetworks = 16384;  // per family; only networks in use take memory
 
   enum class Taker { kKernel, kForwarder };
 
-  // Discards nothing yet. Throws EnvironmentError if the build or the kernel cannot do it.
-  // `max_networks`: the maximum per family.
+  // Creates a filter that discards nothing until Discard() is called. Throws EnvironmentError if
+  // the build or the kernel cannot run the program. `max_networks`: the maximum number of networks
+  // per family.
   explicit CopyFilter(size_t max_networks = kMaxNetworks);
   ~CopyFilter();
   CopyFilter(const CopyFilter&) = delete;
   CopyFilter& operator=(const CopyFilter&) = delete;
 
-  // Sets the receiver of the packets to this network; the longest prefix counts. Packets to no
-  // network are the forwarder's in IPv4 and the kernel's in IPv6. Returns false if there is no
-  // space.
+  // Sets the receiver of the packets to this network; for a packet the longest prefix counts.
+  // Packets to no network are for the forwarder in IPv4 and for the kernel in IPv6. Returns false
+  // if the map of networks is full.
   [[nodiscard]] bool Set(const wire::IpPrefix& network, Taker taker);
-  void Remove(const wire::IpPrefix& network);  // absent: no error
+  void Remove(const wire::IpPrefix& network);  // no error if the network is absent
 
-  // Discards copies of these families, and no others, from this call on. Throws SystemError.
+  // Discards copies of packets of these families, and of no other family, from this call on. Throws
+  // SystemError.
   void Discard(const std::set<wire::Family>& families);
 
-  // Attaches the program to these interfaces of the namespace, and detaches it from all others. An
-  // interface that no longer exists, or takes no program, is left out.
+  // Attaches the program to these interfaces of the namespace, and detaches it from all others.
+  // Skips an interface that no longer exists or takes no program.
   void AttachTo(int namespace_fd, const std::set<int>& ifindexes);
 
   // Returns what the program does with a frame that arrives on an interface of the calling thread's

@@ -1,4 +1,5 @@
-// Tests which of a kernel's copies the program discards (BPF_PROG_TEST_RUN). Needs root.
+// Tests the eBPF program that discards a kernel's copies of frames (copy.bpf.c): which frames it
+// discards (BPF_PROG_TEST_RUN). Needs root.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,8 +19,8 @@ using Taker = CopyFilter::Taker;
 
 const Ethernet kForUs{.source = "02:00:00:00:01:02", .destination = "02:00:00:00:01:01"};
 
-// A node with eth0, whose addresses are 10.0.0.1 (in 10.0.0.0/24), fd00::1 and fd00:9::9; it has
-// routes to fd00::/64 and fd00:9::/48, and an unreachable one to fd00:9:0:1::/64.
+// A node with eth0, whose addresses are 10.0.0.1 (in 10.0.0.0/24), fd00::1 and fd00:9::9; the node
+// has routes to fd00::/64 and fd00:9::/48, and an unreachable route to fd00:9:0:1::/64.
 struct Receiver {
   Receiver() {
     sys::VethEnd end, peer;
@@ -38,7 +39,8 @@ struct Receiver {
   void Set(const char* network, Taker taker) {
     EXPECT_TRUE(filter.Set(wire::IpPrefix::Parse(network), taker)) << network;
   }
-  // Fails the test if the frame is neither discarded nor passed to the kernel.
+  // Returns whether the program discards the frame; fails the test if the frame is neither
+  // discarded nor passed to the kernel.
   bool IsDiscarded(const std::vector<std::byte>& frame) const {
     const Verdict verdict = filter.Try(ifindex, frame);
     EXPECT_EQ(verdict.frame, frame);
@@ -75,7 +77,8 @@ class CopyFilterTest : public testing::Test {
 
 TEST_F(CopyFilterTest, DiscardsWhatTheForwarderTakes) {
   Run([](Receiver& receiver) {
-    // Addresses with and without a route: in IPv4 the forwarder answers.
+    // Addresses of other nodes, with and without a route: in IPv4 the forwarder answers packets to
+    // both.
     for (const char* others : {"10.0.0.2", "10.9.0.1", "192.0.2.1", "223.255.255.255", "1.0.0.0"}) {
       EXPECT_TRUE(receiver.IsDiscarded(others)) << others;
     }
@@ -87,12 +90,12 @@ TEST_F(CopyFilterTest, DiscardsWhatTheForwarderTakes) {
 
 TEST_F(CopyFilterTest, LeavesTheKernelWhatItReceivesOrAnswers) {
   Run([](Receiver& receiver) {
-    for (const char* its :
-         {"10.0.0.1", "10.0.0.255", "127.0.0.1", "127.9.9.9", "0.0.0.0", "224.0.0.5", "239.255.0.1",
-          "240.0.0.1", "255.255.255.255", "fd00::1", "fd00:9::9", "fe80::1", "ff02::1", "ff05::5",
-          "::1", "::",
-          // Addresses without a route, or refused by one: the kernel sends the ICMPv6 errors.
-          "fd00:5::1", "fd00:9:0:1::1"}) {
+    for (const char* its : {"10.0.0.1", "10.0.0.255", "127.0.0.1", "127.9.9.9", "0.0.0.0",
+                            "224.0.0.5", "239.255.0.1", "240.0.0.1", "255.255.255.255", "fd00::1",
+                            "fd00:9::9", "fe80::1", "ff02::1", "ff05::5", "::1", "::",
+                            // Addresses without a route, or with an unreachable route: the kernel
+                            // sends the ICMPv6 errors.
+                            "fd00:5::1", "fd00:9:0:1::1"}) {
       EXPECT_FALSE(receiver.IsDiscarded(its)) << its;
     }
   });

@@ -1,13 +1,13 @@
 // Forwards IPv4 and IPv6 unicast at the ingress of a node's interfaces: the kernel's own routes and
 // neighbours decide (bpf_fib_lookup()), and the frame is passed to the outgoing wire's other end,
 // in the next node's namespace, where it arrives as if it had been received (bpf_redirect_peer()).
-// The rest of what the kernel's forwarding does (ip_forward(), ip6_forward()) is done here, or the
-// packet is left to the kernel.
+// All other steps of the kernel's forwarding (ip_forward(), ip6_forward()) are done by this
+// program, or the packet is left to the kernel.
 #include "plane/bpf/packet.bpf.h"
 
-#define SMALLEST_PORTS 1  // the loader sets the number of places
+#define SMALLEST_PORTS 1  // a placeholder: the loader sets the number of entries
 
-// The number of places in `ports`, minus one; the loader sets it.
+// The number of entries of the map `ports`, minus one: a mask for ifindexes; the loader sets it.
 const volatile __u32 place_mask = 0;
 
 struct {
@@ -68,8 +68,8 @@ static __always_inline enum viaduct_outcome outcome_of(long result) {
   }
 }
 
-// Finds the interface that the packet leaves through, or the cause to leave it to the kernel; does
-// not change the packet.
+// Returns VIADUCT_FORWARDED and sets the outgoing interface in `lookup`, or returns the reason to
+// leave the packet to the kernel; does not change the packet.
 static __always_inline enum viaduct_outcome decide(struct __sk_buff* skb,
                                                    struct bpf_fib_lookup* lookup) {
   __u8 ttl = 0;
@@ -82,12 +82,14 @@ static __always_inline enum viaduct_outcome decide(struct __sk_buff* skb,
   if (outcome != VIADUCT_FORWARDED) return outcome;
   if (lookup->ifindex == skb->ifindex) return VIADUCT_SAME_PORT;
   const struct viaduct_port* port = find_port(lookup->ifindex);
-  // bpf_redirect_peer() treats every frame as one to the receiver's address.
+  // bpf_redirect_peer() delivers every frame as if it were sent to the receiving interface's
+  // address, so the frame's destination is compared with that address first.
   return port && port->is_wire && is_same_mac(lookup->dmac, port->far_mac) ? VIADUCT_FORWARDED
                                                                            : VIADUCT_NOT_A_WIRE;
 }
 
-// TC_ACT_UNSPEC: other programs at this interface get the frame, then the kernel's stack.
+// Returns TC_ACT_UNSPEC for a frame that is left to the kernel: first the next programs at this
+// interface receive it, then the kernel's stack.
 SEC("tc")
 int viaduct_forward(struct __sk_buff* skb) {
   const __u32 place = skb->ifindex & place_mask;
@@ -95,12 +97,13 @@ int viaduct_forward(struct __sk_buff* skb) {
   if (!counters) return TC_ACT_UNSPEC;
   struct bpf_fib_lookup lookup = {};
   const enum viaduct_outcome outcome = decide(skb, &lookup);
-  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // this processor's counter
+  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // entry of this processor
   if (outcome != VIADUCT_FORWARDED) return TC_ACT_UNSPEC;
   counters->bytes += skb->len;
   rewrite(skb, lookup.dmac, lookup.smac, 1);
   return bpf_redirect_peer(lookup.ifindex, 0);
 }
 
-// The helper bpf_fib_lookup() is only for programs under the GPL.
+// The license is GPL because the kernel offers the helper bpf_fib_lookup() only to programs under
+// the GPL.
 char viaduct_license[] SEC("license") = "GPL";

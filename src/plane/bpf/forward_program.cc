@@ -14,10 +14,11 @@ namespace viaduct::bpf {
 
 namespace {
 
-// Twice as many as there may be interfaces of a node whose ifindexes differ only beyond.
+// The maximum number of entries in the table of a node's ports, which is indexed by the lower bits
+// of the ifindex. A node is refused if two of its ifindexes differ only above these 16 bits.
 constexpr uint32_t kMaxPlaces = 65536;
 
-// Returns the smallest power of two by which no two ifindexes have the same remainder.
+// Returns the smallest power of two modulo which all ifindexes of the ports are different.
 uint32_t PlacesFor(const std::vector<Interface>& ports) {
   for (uint32_t places = 1; places <= kMaxPlaces; places *= 2) {
     std::set<uint32_t> taken;
@@ -58,10 +59,10 @@ struct ForwardProgram::State {
     own_filter.Set(only, filter, "store which addresses the eBPF data plane may have");
   }
 
-  uint32_t place_mask;  // the program's one constant
+  uint32_t place_mask;  // the only constant that the loader sets in the program
   Object object;
   Map ports, counters, own_addresses, own_filter;
-  std::set<uint32_t> own;  // in network byte order, as in the map
+  std::set<uint32_t> own;  // the node's own IPv4 addresses, in network byte order, as in the map
 };
 
 std::string Unavailable() {
@@ -75,7 +76,7 @@ std::string Unavailable() {
 
 ForwardProgram::ForwardProgram(int namespace_fd, const std::vector<Interface>& ports)
     : state_(std::make_unique<State>(PlacesFor(ports))) {
-  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
+  const sys::NamespaceScope scope(namespace_fd);  // an ifindex is valid in one namespace only
   for (const Interface& port : ports) {
     const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
     state_->ports.Set(place, port.ToValue(), "set up a port of the eBPF data plane");

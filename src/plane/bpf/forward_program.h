@@ -18,32 +18,35 @@ namespace viaduct::bpf {
 
 struct Interface {
   int ifindex = 0;
-  // The address of the interface at the other end, if frames may be passed directly to it: a veth
-  // pair whose other end is in another namespace, with no queueing discipline and all offloads on
-  // at both ends (for frames that may rely on them).
+  // The MAC address of the interface at the other end, if frames may be passed directly to that
+  // end: a veth pair whose other end is in another namespace, with no queueing discipline and all
+  // offloads on at both ends (for frames that may rely on offloads).
   std::optional<wire::MacAddress> far_mac = std::nullopt;
 
-  viaduct_port ToValue() const;  // for a program's map
+  viaduct_port ToValue() const;  // the value of this interface in a program's map
 };
 
-// Returns why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
+// Returns the reason why this build or machine cannot forward by eBPF; empty if it can. Loads a
+// program as a test, so it needs root.
 std::string Unavailable();
 
-// A node's program, active from construction to destruction or to the exit of this process. Nothing
-// is pinned: the program and its tables are removed with the descriptors of this object or, on
-// kernels before 6.6 (clsact instead of tcx), with the interfaces. In both cases the kernel's own
-// forwarding continues. For use by one thread.
+// The forwarding eBPF program of a node, active from construction to destruction or to the exit of
+// this process. Nothing is pinned: the program and its tables are removed with the descriptors of
+// this object or, on kernels before 6.6 (clsact instead of tcx), with the interfaces. In both cases
+// the kernel's own forwarding continues. For use by one thread.
 class ForwardProgram {
  public:
-  // The ports are in this namespace; packets that would leave through a port that is no wire are
-  // left to the kernel. Throws EnvironmentError if the build or the kernel cannot do it.
+  // Attaches the program to the ports, which are in this namespace; packets that would leave
+  // through a port that is no wire are left to the kernel. Throws EnvironmentError if the build or
+  // the kernel cannot run the program.
   ForwardProgram(int namespace_fd, const std::vector<Interface>& ports);
   ~ForwardProgram();
   ForwardProgram(const ForwardProgram&) = delete;
   ForwardProgram& operator=(const ForwardProgram&) = delete;
 
-  // Replaces the node's own addresses, whose packets the kernel does not forward. (IPv6: ignored;
-  // the kernel forwards them.)
+  // Replaces the set of the node's own IPv4 addresses: packets with such a source address are left
+  // to the kernel, which does not forward them. IPv6 addresses are ignored, because the kernel
+  // forwards packets with an own IPv6 source.
   void SetOwnAddresses(const std::vector<wire::IpAddress>& addresses);
 
   // Returns the counters of the packets that have arrived on a port. Throws SystemError.
@@ -58,7 +61,7 @@ class ForwardProgram {
   std::unique_ptr<State> state_;
 };
 
-// Returns the name of an outcome in descriptions: "forwarded", "ttl-expires"...
+// Returns the name of a packet's outcome in descriptions: "forwarded", "ttl-expires"...
 const char* OutcomeName(viaduct_outcome outcome);
 
 }  // namespace viaduct::bpf

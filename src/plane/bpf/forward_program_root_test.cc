@@ -1,5 +1,5 @@
-// Tests the program on single frames (BPF_PROG_TEST_RUN): its outcome for each kind, and the frame
-// afterwards. Needs root.
+// Tests the forwarding eBPF program on single frames (BPF_PROG_TEST_RUN): its outcome for each kind
+// of frame, and the frame afterwards. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ constexpr const char* kNextMac = "02:00:00:00:02:02";
 const Ethernet kToUs{.source = "02:00:00:00:01:02", .destination = kOurMac};
 
 // A router with eth0 (10.0.0.1, 2001:db8:0::1), eth1 (10.0.1.1, 2001:db8:1::1; a wire) and eth2
-// (10.0.2.1; not a wire). On each the neighbour .2 is known; 10.9.0.0/16 is routed to that of eth1.
+// (10.0.2.1; not a wire). On each interface the neighbour with the address .2 is known; 10.9.0.0/16
+// is routed to eth1's neighbour.
 struct Router {
   Router() {
     sys::WriteSysctls(fd.get(), {{"net.ipv4.ip_forward", "1"},
@@ -46,7 +47,8 @@ struct Router {
     peer.name = "peer" + digit;
     session.CreateVethPair(end, peer);
     const int ifindex = session.IfIndex(end.name);
-    // Packets that the peer sends by itself (multicast listener reports) would be counted, too.
+    // IPv6 is off at the peer, because packets that the peer sends by itself (multicast listener
+    // reports) would be counted, too.
     sys::WriteSysctls(fd.get(), {{"net.ipv6.conf." + peer.name + ".disable_ipv6", "1"}});
     for (const std::string& name : {end.name, peer.name}) {
       session.SetUp(session.IfIndex(name), true);
@@ -61,8 +63,8 @@ struct Router {
     ports.push_back({ifindex, number == 2 ? std::nullopt : std::optional(neighbour)});
   }
 
-  // Returns "kernel" if the frame was left to the kernel, unchanged and counted as `outcome`; else
-  // the frame that was redirected.
+  // Returns the name of the outcome that was counted; for a redirected frame, also a description of
+  // the frame. A frame that is left to the kernel must be unchanged.
   std::string Try(const std::vector<std::byte>& frame) {
     const viaduct_port_counters before = forwarder->CountersOf(ports[0].ifindex);
     const Verdict verdict = forwarder->Try(ports[0].ifindex, frame);
@@ -122,7 +124,8 @@ TEST_F(ForwarderTest, ForwardsUnicastOfBothFamilies) {
   });
 }
 
-// For every header checksum there is a TTL and an identification that make the sum carry.
+// For every header checksum there is a TTL and an identification that make the checksum's addition
+// carry.
 TEST_F(ForwarderTest, TheChecksumIsRightForEveryTtl) {
   Run([](Router& router) {
     for (int ttl = 2; ttl < 256; ++ttl) {
@@ -216,14 +219,15 @@ TEST_F(ForwarderTest, LeavesMalformedHeadersToTheKernel) {
   Run([](Router& router) {
     constexpr size_t kIp = 14;
     const std::vector<std::byte> good4 = Build(From(kThrough4));
-    // Version and header length (options), total length, checksum.
+    // The offsets of the bytes to change: version and header length (options), total length,
+    // checksum.
     for (const size_t offset : {kIp, kIp + 3, kIp + 10}) {
       auto frame = good4;
       frame[offset] ^= std::byte{0x03};
       EXPECT_EQ(router.Try(frame), "unusual-header") << offset;
     }
     const std::vector<std::byte> good6 = Build(From(kThrough6));
-    for (const size_t offset : {kIp, kIp + 5}) {  // version, payload length
+    for (const size_t offset : {kIp, kIp + 5}) {  // offsets of the version and the payload length
       auto frame = good6;
       frame[offset] ^= std::byte{0x13};
       EXPECT_EQ(router.Try(frame), "unusual-header") << offset;

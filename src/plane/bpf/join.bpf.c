@@ -1,16 +1,16 @@
 // Passes frames from each wire's end in the fabric to the wire's other end; where the routers on a
-// packet's way only forward it, to the end of the last wire in one step. The path for each key is
-// found in user space, when a first packet asks for it, and forgotten when anything changes on the
-// way.
+// packet's path only forward it, passes the packet to the end of the last wire in one step. The
+// path for each key is found by user space, when a first packet requests it, and forgotten when
+// anything changes along the path.
 #include "plane/bpf/join.h"
 
 #include "plane/bpf/packet.bpf.h"
 #include "plane/bpf/random.bpf.h"
 
-#define SMALLEST 1                // the loader sets the numbers
-#define LOOK_AGAIN 1000000000ull  // ns
+#define SMALLEST 1                // a placeholder: the loader sets the numbers of entries
+#define LOOK_AGAIN 1000000000ull  // ns after which user space is asked to check a path again
 
-// Indexed by ifindex: the ifindexes of a lab are few and small.
+// The ports, indexed by ifindex: the ifindexes of a lab are few and small.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, SMALLEST);
@@ -54,8 +54,8 @@ struct {
   __type(value, struct viaduct_wire_loss);
 } wire_losses SEC(".maps");
 
-// The number of the router that has an IPv4 address; modulo VIADUCT_ROUTER_BITS it is the router's
-// bit in viaduct_joined_path.routers.
+// The number of the router that has an IPv4 address. This number modulo VIADUCT_ROUTER_BITS is the
+// router's bit in viaduct_joined_path.routers.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, SMALLEST);
@@ -64,7 +64,8 @@ struct {
   __type(value, __u32);
 } router_addresses SEC(".maps");
 
-/* The number of ICMPv6 messages that arrived here and may have reported a path MTU to a router. */
+/* The number of ICMPv6 messages that arrived at this program and may have reported a path MTU to a
+ * router. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
@@ -77,15 +78,15 @@ struct {
   __uint(max_entries, 256 * 1024);
 } join_requests SEC(".maps");
 
-// Asks user space to look for this path, or to check it for changes. If the ring is full, a later
-// packet asks again.
+// Asks user space to look for the path of this key, or to check it for changes. If the ring is
+// full, a later packet asks again.
 static __always_inline void ask(const struct viaduct_join_key *key) {
   bpf_ringbuf_output(&join_requests, (void *)key, sizeof *key, 0);
 }
 
 static __always_inline int claims_to_be_router(const struct viaduct_joined_path *path,
                                                const struct bpf_fib_lookup *packet) {
-  if (packet->family != AF_INET) return 0;  // the kernel forwards such packets
+  if (packet->family != AF_INET) return 0;  // the kernel forwards IPv6 packets with such a source
   const __u32 *bit = bpf_map_lookup_elem(&router_addresses, &packet->ipv4_src);
   if (!bit) return 0;
   const __u32 number = *bit % VIADUCT_ROUTER_BITS;
@@ -105,7 +106,8 @@ static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
   }
 }
 
-// Decides whether the wire loses this frame, of `bytes` with its Ethernet header, and counts it.
+// Decides whether the wire with index `loss` loses this frame, of `bytes` with its Ethernet header,
+// and counts the frame.
 static __always_inline int is_lost(__u32 loss, __u32 bytes) {
   struct viaduct_wire_loss *wire = bpf_map_lookup_elem(&wire_losses, &loss);
   if (!wire) return 0;
@@ -124,7 +126,7 @@ static __always_inline int is_lost(__u32 loss, __u32 bytes) {
 static __always_inline void count(__u32 counter, __u32 bytes) {
   struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
   if (!traffic) return;
-  traffic->packets += 1;  // this processor's counter
+  traffic->packets += 1;  // entry of this processor
   traffic->bytes += bytes;
 }
 
@@ -148,8 +150,9 @@ static __always_inline int is_same_key(const struct viaduct_join_key *a,
   return words[0] == others[0] && words[1] == others[1] && words[2] == others[2];
 }
 
-// Returns null if user space has not looked for the path yet. The number found in the hash map may
-// be another key's by now, if this processor was delayed.
+// Returns the path of the key, or null if user space has not looked for the path yet. The number
+// found in the hash map may have been reused for another key by now, if this processor was delayed,
+// so the path's key is compared.
 static __always_inline struct viaduct_joined_path *find_path(const struct viaduct_join_key *key,
                                                              __u32 *number) {
   const __u32 *found = bpf_map_lookup_elem(&path_numbers, key);
@@ -159,7 +162,8 @@ static __always_inline struct viaduct_joined_path *find_path(const struct viaduc
   return path && is_same_key(&path->key, key) ? path : 0;
 }
 
-// "Packet Too Big" (RFC 4443, 3.2), or what may be one behind extension headers.
+// Returns whether the packet is a "Packet Too Big" message (RFC 4443, 3.2), or may be such a
+// message behind extension headers.
 static __always_inline int may_be_too_big(const struct __sk_buff *skb) {
   const struct ethhdr *frame = (void *)(long)skb->data;
   const struct ipv6hdr *ip = (void *)(frame + 1);
@@ -174,8 +178,9 @@ static __always_inline __u64 *too_big_counter(void) {
   return bpf_map_lookup_elem(&too_bigs, &first);
 }
 
-// A router that forwards IPv6 obeys path MTUs that were reported to it (net/ipv6/ip6_output.c,
-// ip6_forward()), none of which is less than the minimum MTU of a link.
+// Returns whether the packet may be longer than a path MTU that was reported to a router of the
+// path. A router that forwards IPv6 obeys path MTUs that were reported to it
+// (net/ipv6/ip6_output.c, ip6_forward()), none of which is less than the minimum MTU of a link.
 static __always_inline int may_be_long(const struct viaduct_joined_path *path,
                                        const struct bpf_fib_lookup *packet) {
   if (packet->family != AF_INET6 || packet->tot_len <= IPV6_MIN_MTU) return 0;
@@ -183,7 +188,8 @@ static __always_inline int may_be_long(const struct viaduct_joined_path *path,
   return !counter || *counter != path->too_bigs;
 }
 
-// Returns VIADUCT_JOINED if the frame is sent by `path`.
+// Returns VIADUCT_JOINED if the frame can be sent over all hops of `path` in one step, else the
+// reason against it.
 static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
                                                         const struct viaduct_join_port *port,
                                                         struct viaduct_joined_path **path,
@@ -225,8 +231,8 @@ static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *
   return claims_to_be_router(*path, &packet) ? VIADUCT_JOIN_OWN_SOURCE : VIADUCT_JOINED;
 }
 
-// bpf_redirect_peer() treats every frame as one to the receiver's address; bpf_redirect() leads to
-// a check of the address.
+// Passes a frame to the wire's other end. bpf_redirect_peer() delivers every frame as if it were
+// sent to the receiving interface's address; after bpf_redirect() the receiver checks the address.
 static __always_inline int pass_on(const struct __sk_buff *skb,
                                    const struct viaduct_join_port *port) {
   const struct ethhdr *frame = (void *)(long)skb->data;

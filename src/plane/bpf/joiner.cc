@@ -18,8 +18,8 @@ namespace viaduct::bpf {
 namespace {
 
 constexpr size_t kMaxAddresses = 65536;
-constexpr size_t kMaxRequests = 64;   // the caller has other work as well
-constexpr size_t kMappedPrefix = 12;  // bytes before an IPv4 address in IPv6 (RFC 4291, 2.5.5.2)
+constexpr size_t kMaxRequests = 64;   // per TakeRequests(): the caller has other work as well
+constexpr size_t kMappedPrefix = 12;  // bytes before a mapped IPv4 address (RFC 4291, 2.5.5.2)
 
 void Copy(const wire::MacAddress& mac, uint8_t* to) {
   std::memcpy(to, mac.bytes.data(), mac.bytes.size());
@@ -50,7 +50,8 @@ PathKey KeyOf(const viaduct_join_key& raw) {
   return key;
 }
 
-// RandomStream::Uniform() makes a number of the upper 53 bits.
+// Returns a wire's loss as the program's map stores it. Like RandomStream::Uniform(), the program
+// uses the upper 53 bits of a random number.
 viaduct_wire_loss RawLoss(const RandomLoss& loss) {
   viaduct_wire_loss raw{};
   const auto state = std::bit_cast<std::array<uint64_t, 4>>(loss.random);
@@ -65,7 +66,7 @@ size_t LossesOf(const std::vector<JoinWire>& wires) {
   return count;
 }
 
-// Returns the number of places for the ports, which are indexed by ifindex.
+// Returns the number of entries of the map of ports, which is indexed by ifindex.
 size_t PlacesOf(const std::vector<JoinWire>& wires) {
   int last = 0;
   for (const JoinWire& wire : wires) last = std::max({last, wire.a.ifindex, wire.b.ifindex});
@@ -119,7 +120,8 @@ struct Joiner::State {
     ports.Set(end.ifindex, port, "set up a wire of joined paths");
   }
 
-  // Returns the place of the first, or VIADUCT_NO_LOSS.
+  // Writes the lossy wires of a path into the program's map. Returns the index of the first wire,
+  // or VIADUCT_NO_LOSS.
   uint32_t SetLossesOnWay(const std::vector<int>& ends, const std::vector<uint32_t>& places) const {
     uint32_t next = VIADUCT_NO_LOSS;
     for (size_t i = ends.size(); i > 0; --i) {
@@ -134,8 +136,8 @@ struct Joiner::State {
   Map ports, numbers, paths, losses_on_way, traffic, addresses, losses, too_bigs;
   Ring ring;
   std::set<PathKey> requests;
-  std::map<int, uint32_t> loss_numbers;  // keyed by port
-  std::map<uint32_t, uint32_t> known;    // routers by address, in network byte order
+  std::map<int, uint32_t> loss_numbers;  // indexes of wires' losses, keyed by the port's ifindex
+  std::map<uint32_t, uint32_t> known;    // router numbers, keyed by address in network byte order
 };
 
 std::string JoinerUnavailable() {
@@ -149,7 +151,7 @@ std::string JoinerUnavailable() {
 
 Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
     : state_(std::make_unique<State>(wires)) {
-  const sys::NamespaceScope scope(hub_fd);  // ifindexes are valid in one namespace
+  const sys::NamespaceScope scope(hub_fd);  // an ifindex is valid in one namespace only
   for (const JoinWire& wire : wires) {
     state_->SetPort(wire.a, wire.b);
     state_->SetPort(wire.b, wire.a);

@@ -17,7 +17,8 @@
 
 namespace viaduct::bpf {
 
-// Loss of frames with this probability, each independently, as RandomStream::Chance() decides.
+// A random loss of frames with this probability, each frame independently, as
+// RandomStream::Chance() decides.
 struct RandomLoss {
   double probability = 0;
   RandomStream random;
@@ -26,82 +27,85 @@ struct RandomLoss {
 // A wire that has both ends in the fabric.
 struct JoinWire {
   struct End {
-    int ifindex = 0;                 // number in the fabric
-    wire::MacAddress mac;            // address of the node's interface behind it
-    std::optional<RandomLoss> loss;  // losses of the frames that arrive here
+    int ifindex = 0;                 // ifindex in the fabric
+    wire::MacAddress mac;            // address of the node's interface behind this end
+    std::optional<RandomLoss> loss;  // losses of the frames that arrive at this end
   };
   End a, b;
 };
 
-// The packets that arrive on a port, for one destination.
+// The packets that arrive on a port for one destination, with one type of service.
 struct PathKey {
   int port = 0;  // ifindex in the fabric
   wire::IpAddress destination;
-  uint8_t tos = 0;  // IPv4: without the ECN bits
+  uint8_t tos = 0;  // type of service: 0 in IPv6; in IPv4 without the ECN bits
   friend auto operator<=>(const PathKey&, const PathKey&) = default;
 };
 
-// The way of the packets of a PathKey.
+// The path of the packets of a PathKey.
 struct JoinedPath {
-  uint32_t hops = 0;              // routers on the way; 0: hop by hop
-  uint32_t mtu = 0;               // smallest MTU on the way, bytes
-  int exit = 0;                   // the fabric's end of the last wire, on the far side
-  wire::MacAddress enters;        // address of the first router's interface
-  wire::MacAddress source;        // source address on the last wire
+  uint32_t hops = 0;              // routers passed in one step; 0: packets are passed hop by hop
+  uint32_t mtu = 0;               // the minimum MTU on the path, bytes
+  int exit = 0;                   // ifindex of the fabric's end of the last wire
+  wire::MacAddress enters;        // address of the first router's receiving interface
+  wire::MacAddress source;        // source address of the frame on the last wire
   wire::MacAddress destination;   // address of the receiving interface
-  std::vector<uint32_t> routers;  // numbers of the routers
-  uint64_t too_bigs = 0;          // Joiner::TooBigs() before the caller looked
-  std::vector<int> lossy_ends;    // ends of the wires after the first at which arriving frames
-                                  // may be lost
+  std::vector<uint32_t> routers;  // numbers of the routers on the path
+  uint64_t too_bigs = 0;          // Joiner::TooBigs() before the caller looked for the path
+  std::vector<int> lossy_ends;    // wire ends after the first at which arriving frames may be lost
 };
 
-// The places of a path in the program's tables, which count its packets; each is below kMaxPaths.
-// A place that a path has left may still be read by a processor that was delayed.
+// The indexes of a path in the program's tables, which count its packets; each index is below
+// kMaxPaths. The tables' entry of a removed path may still be read by a processor that was delayed.
 struct PathCounters {
-  uint32_t passed = 0;         // packets over all hops
-  std::vector<uint32_t> lost;  // packets at each of the path's lossy_ends
+  uint32_t passed = 0;         // index for packets that passed all hops
+  std::vector<uint32_t> lost;  // indexes for packets lost at each of the path's lossy_ends
 };
 
-// The program, active from construction to destruction or to the exit of this process: no frame
-// passes the wires without it. For use by one thread.
+// The eBPF program that joins the hops of paths, active from construction to destruction or to the
+// exit of this process: no frame passes the wires without it. For use by one thread.
 class Joiner {
  public:
   static constexpr size_t kMaxPaths = 65536;
 
-  // Throws EnvironmentError if the build or the kernel cannot do it.
+  // Attaches the program to both ends of each wire. Throws EnvironmentError if the build or the
+  // kernel cannot run the program.
   Joiner(int hub_fd, const std::vector<JoinWire>& wires);
   ~Joiner();
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  // Returns a descriptor that is readable when packets ask for their path, or for a check of it.
+  // Returns a descriptor that is readable when packets request their path, or a check of it.
   int fd() const;
-  // Returns some of the requests, each once.
+  // Returns some of the packets' requests for paths, each key once.
   std::vector<PathKey> TakeRequests();
 
-  // Sends packets that arrive after this call by this path, over all of its hops or none. Returns
-  // false if there are kMaxPaths other paths.
+  // Sends packets of this key that arrive after this call by this path, over all of its hops or
+  // none. Returns false if kMaxPaths other paths are set.
   bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
-  // Removes a path: its packets ask again.
+  // Removes the path of a key: its next packet requests a path again.
   void Remove(const PathKey& key);
 
   // Returns the number of frames that have arrived so far and may have reported an IPv6 path MTU to
-  // a router: packets longer than 1280 bytes take only paths that were set with this number.
+  // a router: packets longer than 1280 bytes take only paths that were set while the number had its
+  // present value.
   uint64_t TooBigs() const;
 
-  // Replaces all IPv4 addresses of routers, each with the number of its router.
+  // Replaces the set of all routers' IPv4 addresses; the value of each address is the number of its
+  // router.
   void SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers);
 
-  // Changes the address of the interface beyond a port. Frames that arrive during the call may not
-  // be counted.
+  // Changes the MAC address of the node's interface behind a port's other end. Frames that arrive
+  // during the call may not be counted.
   void SetFarMac(int port, const wire::MacAddress& mac);
 
-  // Returns the traffic of the paths with this counter since it was last cleared.
+  // Returns the traffic counted at this index (PathCounters) since it was last cleared.
   viaduct_joined_traffic TrafficOf(uint32_t counter) const;
   void ClearTraffic(uint32_t counter);
   // Returns a port's entry, with the counters of the packets that have arrived on it.
   viaduct_join_port CountersOf(int port) const;
-  // Returns the losses of the frames that arrived on a port; nothing if its wire loses none.
+  // Returns the losses of the frames that arrived on a port; empty if the wire loses no such
+  // frames.
   std::optional<viaduct_wire_loss> LossOf(int port) const;
 
  private:
@@ -109,10 +113,10 @@ class Joiner {
   std::unique_ptr<State> state_;
 };
 
-// Returns why this machine cannot join paths, in one line; empty if it can. Needs root.
+// Returns the reason why this machine cannot join paths, in one line; empty if it can. Needs root.
 std::string JoinerUnavailable();
 
-// Returns the name of an outcome in descriptions: "joined", "by-hop"...
+// Returns the name of a frame's outcome in descriptions: "joined", "by-hop"...
 const char* OutcomeName(viaduct_join_outcome outcome);
 
 }  // namespace viaduct::bpf

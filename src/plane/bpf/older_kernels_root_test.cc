@@ -1,5 +1,5 @@
-// Tests of older kernels: the messages where they do not load the room's programs, and the
-// replacements. Needs root.
+// Tests of kernels that are older than the eBPF programs of src/plane/bpf need: the error messages
+// where such a kernel cannot load a program, and the replacements of missing features. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@
 namespace viaduct::bpf {
 namespace {
 
-// Sets VIADUCT_EBPF_LACKS while this object exists.
+// Sets the environment variable VIADUCT_EBPF_LACKS, which simulates a missing feature of the
+// kernel, while this object exists.
 struct Lacking {
   explicit Lacking(const char* what) { setenv("VIADUCT_EBPF_LACKS", what, 1); }
   ~Lacking() { unsetenv("VIADUCT_EBPF_LACKS"); }
@@ -42,7 +43,8 @@ class OlderKernelRootTest : public testing::Test {
   }
 };
 
-// Under another license the kernel does not let a program look up routes.
+// The program is loaded under another license, with which the kernel does not let it look up
+// routes.
 TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
   const auto& [bytes, size] = kForwardProgram;
   std::vector<unsigned char> program(bytes, bytes + size);
@@ -76,7 +78,7 @@ TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
   }
 }
 
-// Kernels before Linux 6.6 have no tcx.
+// The kernel is treated as one without tcx, as before Linux 6.6.
 TEST_F(OlderKernelRootTest, AKernelWithoutTcx) {
   const Lacking lacking("tcx");
   EXPECT_EQ(Unavailable(), "");

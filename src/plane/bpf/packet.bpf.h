@@ -1,9 +1,9 @@
-/* Functions by which the programs of this room read a packet, and change it as its hops would: IPv4
- * and IPv6 unicast as the kernel's forwarding sees it (ip_forward(), ip6_forward()).
+/* Functions by which the eBPF programs of src/plane/bpf read a packet, and change it as its hops
+ * would: IPv4 and IPv6 unicast as the kernel's forwarding sees it (ip_forward(), ip6_forward()).
  */
 #pragma once
 
-// libbpf needs the types of linux/bpf.h.
+// linux/bpf.h is first, because libbpf's headers need its types.
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -23,10 +23,11 @@
 
 #define AF_INET 2
 #define AF_INET6 10
-#define IP_OFFSET_OR_MORE 0x3fff     // mask of iphdr.frag_off: the packet is a fragment
-#define FLOW_INFORMATION 0x0fffffff  // traffic class and flow label of the first word of an ipv6hdr
+#define IP_OFFSET_OR_MORE 0x3fff     // mask of iphdr.frag_off: not 0 if the packet is a fragment
+#define FLOW_INFORMATION 0x0fffffff  // traffic class and flow label in the first word of an ipv6hdr
 
-// Returns the value modulo a power of two, so that the verifier sees that it is below `limit`.
+// Returns the value modulo `limit`, a power of two, in a form from which the verifier sees that the
+// result is below `limit`.
 static __always_inline __u64 below(__u64 limit, __u64 value) {
   asm volatile("" : "+r"(value));
   return value & (limit - 1);
@@ -38,7 +39,7 @@ static __always_inline int is_same_mac(const __u8* a, const __u8* b) {
   return differ == 0;
 }
 
-// Returns an address as a number; put_mac() does the reverse.
+// Returns a MAC address as a number; put_mac() does the reverse.
 static __always_inline __u64 number_of(const __u8* mac) {
   return (__u64)mac[0] << 40 | (__u64)mac[1] << 32 | (__u64)mac[2] << 24 | (__u64)mac[3] << 16 |
          (__u64)mac[4] << 8 | mac[5];
@@ -54,7 +55,7 @@ static __always_inline int is_forwardable_ipv4(__be32 address) {
   return first != 0 && first != 127 && first < 224;
 }
 
-// Returns whether it is unicast beyond the link: not ::/8 (unspecified, loopback, mapped),
+// Returns whether the address is unicast beyond the link: not ::/8 (unspecified, loopback, mapped),
 // fe80::/10, ff00::/8.
 static __always_inline int is_forwardable_ipv6(const struct in6_addr* address) {
   const __u32 first = bpf_ntohl(address->in6_u.u6_addr32[0]);
@@ -70,18 +71,20 @@ static __always_inline int has_right_checksum(const struct iphdr* ip) {
   return ((sum & 0xffff) + (sum >> 16)) == 0xffff;
 }
 
-// Returns whether the packet is an ICMP error. Among equal routes the kernel chooses an error's by
-// the packet that it quotes (ip_multipath_l3_keys()), bpf_fib_lookup() by the error's addresses.
+// Returns whether the packet is an ICMP error. Among equal-cost routes the kernel chooses the route
+// of an error by the packet that it quotes (ip_multipath_l3_keys()), but bpf_fib_lookup() by the
+// error's own addresses.
 static __always_inline int is_icmp_error(const void* header, const void* end, __u8 protocol) {
   const __u8* type = header;
   if ((const void*)(type + 1) > end) return 0;
   if (protocol == IPPROTO_ICMPV6) return *type < 128;
-  // Unreachable, source quench, redirect, time exceeded, parameter problem.
+  // The types of ICMPv4 errors: unreachable, source quench, redirect, time exceeded, parameter
+  // problem.
   return protocol == IPPROTO_ICMP &&
          (*type == 3 || *type == 4 || *type == 5 || *type == 11 || *type == 12);
 }
 
-// Reads the ports, which are part of the flow where the kernel's multipath hash includes them.
+// Reads the TCP or UDP ports into `lookup`, as the kernel's multipath hash may include ports.
 // Returns the length of the transport header, 0 if it is not known.
 static __always_inline __u32 read_transport(const void* header, const void* end,
                                             struct bpf_fib_lookup* lookup) {
@@ -102,8 +105,8 @@ static __always_inline __u32 read_transport(const void* header, const void* end,
   return 0;
 }
 
-// Returns the length that the outgoing interface's MTU limits: for a super-frame (GSO), that of its
-// segments; 0 if it is not known.
+// Returns the length that must not exceed the outgoing interface's MTU: for a super-frame (GSO),
+// the length of its segments; 0 if it is not known.
 static __always_inline __u32 limited_length(const struct __sk_buff* skb, __u32 length,
                                             __u32 ip_header, __u32 transport_header) {
   if (skb->gso_size == 0) return length;
@@ -141,7 +144,8 @@ static __always_inline enum viaduct_outcome prepare_ipv6(const struct __sk_buff*
   const struct ipv6hdr* ip = header;
   if ((const void*)(ip + 1) > end) return VIADUCT_UNUSUAL;
   const __u32 length = skb->len - ETH_HLEN;
-  // Hop-by-hop options are for every router.
+  // Packets with hop-by-hop options are left to the kernel, because every router must process such
+  // options.
   if (ip->version != 6 || ip->nexthdr == IPPROTO_HOPOPTS ||
       bpf_ntohs(ip->payload_len) + sizeof *ip != length || !is_forwardable_ipv6(&ip->saddr) ||
       !is_forwardable_ipv6(&ip->daddr)) {
@@ -160,9 +164,9 @@ static __always_inline enum viaduct_outcome prepare_ipv6(const struct __sk_buff*
   return lookup->tot_len == 0 ? VIADUCT_UNUSUAL : VIADUCT_FORWARDED;
 }
 
-/* Reads a frame that arrives; does not change it. Returns VIADUCT_FORWARDED if it can be forwarded
- * by the values in `lookup` (whose tot_len is the length that an MTU limits); its TTL or hop limit,
- * `ttl`, is above 1 then. */
+/* Reads a frame that arrives; does not change it. Returns VIADUCT_FORWARDED if the frame can be
+ * forwarded by the values in `lookup` (whose tot_len is the length that an MTU limits); its TTL
+ * or hop limit, `ttl`, is then above 1. */
 static __always_inline enum viaduct_outcome read_packet(const struct __sk_buff* skb,
                                                         struct bpf_fib_lookup* lookup, __u8* ttl) {
   void* data = (void*)(long)skb->data;
@@ -183,7 +187,8 @@ static __always_inline void decrement_ttl(struct iphdr* ip, __u32 hops) {
   ip->ttl -= hops;
 }
 
-/* Changes a frame as `hops` hops do; the last wire is between interfaces with these addresses. */
+/* Changes a frame as `hops` hops do; `destination` and `source` are the MAC addresses of the frame
+ * on the last wire. */
 static __always_inline void rewrite(struct __sk_buff* skb, const __u8* destination,
                                     const __u8* source, __u32 hops) {
   struct ethhdr* frame = (void*)(long)skb->data;

@@ -1,4 +1,5 @@
-// The object files of the room's programs, which the build compiles and embeds (programs.cmake).
+// The object files of the eBPF programs of src/plane/bpf, which the build compiles and embeds
+// (programs.cmake).
 #pragma once
 
 #include "sys/bpf/object.h"

@@ -1,4 +1,4 @@
-# The programs that forward, join and copy nodes' packets.
+# The eBPF programs that forward and join nodes' packets, discard copies and send packets up.
 set(room plane/bpf)
 viaduct_bpf_program(viaduct_plane_bpf ${room}/copy Copy ${room}/packet.bpf.h ${room}/port.h ${room}/copy.h)
 viaduct_bpf_program(viaduct_plane_bpf ${room}/forward Forward ${room}/packet.bpf.h ${room}/port.h)

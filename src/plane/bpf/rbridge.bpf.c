@@ -1,27 +1,29 @@
 // The data plane of an RBridge (WMRP) at the ingress of its ports. It decides as rbridge::Forward()
 // (plane/rbridge/forward.cc) does, by the same tables and in the same order. PDUs of the control
-// plane are passed to the simulator's socket; all other frames end here.
+// plane are passed to the simulator's socket; all other frames are forwarded or dropped by this
+// program.
 //
-// The differences: frames with two VLAN tags, or a service tag, are refused as malformed, short
-// frames that are not IP are padded, and a terminal that is more than MAX_PROBES slots behind its
-// home in the table is not found, so its frames are flooded.
+// The differences from rbridge::Forward(): frames with two VLAN tags, or a service tag, are refused
+// as malformed; short frames that are not IP are padded; and a terminal that is more than
+// MAX_PROBES slots behind its hash slot in the table is not found, so its frames are flooded.
 //
-// Loops are in functions that are not static: the verifier follows such a function once, separately
-// (Linux 5.12 for pointers to the tables), but a static one again at each call. It reads 39,000
-// instructions in this way instead of 563,000, and a program loads in 30 ms instead of 0.9 s.
+// Loops are in functions that are not static: the verifier checks such a function once, separately
+// (Linux 5.12 for pointers to the tables), but a static function again at each call. So it
+// processes 39,000 instructions instead of 563,000, and the program loads in 30 ms instead of 0.9
+// s.
 #include "plane/bpf/rbridge.h"
 
 #include "plane/bpf/packet.bpf.h"
 #include "plane/bpf/rbridge_frame.bpf.h"
 
 #define MAX_PROBES 256
-// The minimum length of a terminal's frame, so that it can shrink to it again:
-// bpf_skb_change_tail() cuts nothing before the place where bpf_skb_change_head() left the kernel's
-// note of a transport header.
+// The minimum length of a terminal's frame before it is encapsulated, so that the encapsulated
+// frame can be shortened to the terminal's frame again: bpf_skb_change_tail() cuts nothing before
+// the transport header's offset that bpf_skb_change_head() has left in the sk_buff.
 #define LEAST (ETH_HLEN + GROWTH)
-#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // the kernel's state of it
+#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // keep the kernel's state of the checksum
 #define CHUNK 2048
-#define MAX_CHUNKS 33  // for 64 KiB and some headers
+#define MAX_CHUNKS 33  // enough chunks for a frame of 64 KiB and some headers
 #define NONE VIADUCT_RBRIDGE_NONE
 
 struct {
@@ -32,7 +34,7 @@ struct {
   __type(value, struct viaduct_rbridge_shared);
 } rbridge_shared SEC(".maps");
 
-// Keyed by ifindex. Each processor has separate counters.
+// The interfaces of the RBridge, keyed by ifindex. Each processor has separate counters.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
@@ -40,7 +42,7 @@ struct {
   __type(value, struct viaduct_rbridge_interface);
 } rbridge_interfaces SEC(".maps");
 
-// Indexed by port; ifindex 0: none.
+// The output interfaces of the RBridge, indexed by port; ifindex 0: the port has none.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
@@ -71,13 +73,13 @@ struct {
   __type(value, struct chunk);
 } rbridge_chunk SEC(".maps");
 
-// The receivers of a frame, and its headers.
+// The decision about a frame: its receivers and headers.
 struct decision {
   __u64 native;        // ports to which the terminal's frame is sent
   __u64 encapsulated;  // ports to which an encapsulated frame is sent
   __u32 outcome;       // enum viaduct_rbridge_outcome
-  __u32 offset;        // start of the terminal's frame in the one that arrived; 0: the same
-  struct outer outer;  // header of encapsulated frames, but for the source
+  __u32 offset;        // start of the terminal's frame in the arrived frame; 0: not encapsulated
+  struct outer outer;  // header of encapsulated frames, without the source address
   struct inner inner;  // header of the terminal's frame
 };
 
@@ -103,7 +105,7 @@ __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
   return NONE;
 }
 
-// Returns the slot of a terminal's entry; VIADUCT_RBRIDGE_TERMINAL_SLOTS: there is none.
+// Returns the slot of a terminal's entry, or VIADUCT_RBRIDGE_TERMINAL_SLOTS if there is no entry.
 __noinline __u32 find_slot(tables_t* tables, __u64 key) {
   __u32 slot = hash_of(key);
   if (!tables) return VIADUCT_RBRIDGE_TERMINAL_SLOTS;
@@ -128,8 +130,8 @@ static __always_inline __u16 nickname_of(tables_t* tables, __u32 rbridge) {
   return tables->rbridges[below(VIADUCT_RBRIDGE_NODES, rbridge)].nickname;
 }
 
-// Reports that a terminal was seen, unless the tables have it, or it was reported since they
-// changed.
+// Reports to the control plane that a terminal was seen, unless the tables have the terminal
+// already, or it was reported since the tables last changed.
 __noinline int see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
   if (!tables) return 0;
   const struct viaduct_rbridge_terminal* known = find_terminal(tables, key);
@@ -158,7 +160,8 @@ static __always_inline const struct viaduct_rbridge_adjacency* adjacency_at(tabl
   return adjacency->port < VIADUCT_RBRIDGE_PORTS ? adjacency : 0;
 }
 
-// Directs the frame to the next RBridge on the way to RBridge `index`. Returns 0 if there is none.
+// Directs the frame to the next RBridge on the path to RBridge `index`. Returns 0 if there is no
+// path.
 static __always_inline int to_rbridge(tables_t* tables, __u32 index, struct decision* decision) {
   if (index >= VIADUCT_RBRIDGE_NODES) return 0;
   const struct viaduct_rbridge_adjacency* next =
@@ -169,14 +172,15 @@ static __always_inline int to_rbridge(tables_t* tables, __u32 index, struct deci
   return 1;
 }
 
-// Returns 1 if the value, below 1 << 63, is 0; else 0. It has no branch, because the verifier would
-// follow both ways of a branch in each turn of a loop.
+// Returns 1 if the value, below 1 << 63, is 0; else 0. The function has no branch, because the
+// verifier would check both sides of a branch in each iteration of a loop.
 static __always_inline __u64 is_zero(__u64 value) {
   asm volatile("" : "+r"(value));
   return (value - 1) >> 63;
 }
 
-// Returns the ports of a tree's neighbours, except the neighbour `but`.
+// Returns the ports that lead to this RBridge's neighbours in a tree, except the port of neighbour
+// `but`.
 __noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
   __u64 ports = 0;
   if (!tables || tree >= VIADUCT_RBRIDGE_TREES) return 0;
@@ -204,7 +208,7 @@ static __always_inline enum viaduct_rbridge_outcome sent(const struct decision* 
                                                     : VIADUCT_RBRIDGE_NO_RECEIVER;
 }
 
-// ------------------------------------------------------------ frames of terminals that arrive
+// ------------------------------------------------------------ frames that arrive from terminals
 
 static __always_inline void encapsulate(tables_t* tables, __u64 destination, int to_all,
                                         __u16 egress, struct decision* decision) {
@@ -236,7 +240,8 @@ static __always_inline enum viaduct_rbridge_outcome to_local(tables_t* tables, _
   return VIADUCT_RBRIDGE_FORWARDED;
 }
 
-// Reads the terminal's tag, from the kernel's metadata or the frame. Returns 0 if it is refused.
+// Reads the VLAN tag of a terminal's frame, from the kernel's metadata or the frame. Returns 0 if
+// the tag is refused.
 static __always_inline int read_tag(struct __sk_buff* skb, __be16 type, struct inner* inner) {
   inner->tag_type = bpf_htons(ETH_P_8021Q);
   if (skb->vlan_present) {
@@ -280,10 +285,11 @@ static __always_inline enum viaduct_rbridge_outcome ingress(struct __sk_buff* sk
 
 // ------------------------------------------------------------ encapsulated frames
 
-// Reads the frame in an encapsulated one, which always has a tag. Returns 0 if its format is wrong.
+// Reads the terminal's frame inside an encapsulated frame; it always has a tag. Returns 0 if its
+// format is wrong.
 static __always_inline int read_inner(struct __sk_buff* skb, struct decision* decision) {
   struct inner* inner = &decision->inner;
-  // The length includes the type behind the tag.
+  // The minimum length includes the EtherType behind the tag.
   if (skb->len < decision->offset + sizeof *inner + sizeof inner->tag_type ||
       bpf_skb_load_bytes(skb, decision->offset, inner, sizeof *inner) != 0) {
     return 0;
@@ -368,7 +374,8 @@ static __always_inline enum viaduct_rbridge_outcome transit(struct __sk_buff* sk
   __u8 options = 0;
   if (words > 0) bpf_skb_load_bytes(skb, OUTER_SIZE, &options, sizeof options);
   if (options & 0x80) return VIADUCT_RBRIDGE_OPTION;
-  // Reserved bits are sent as 0, as by rbridge::TrillHeader::Write().
+  // Reserved bits are sent as 0, as rbridge::TrillHeader::Write() does; the hop count is decreased
+  // by 1.
   outer->first = bpf_htons((first & 0xfff) - 1);
   return to_all ? from_tree(skb, tables, version, ingress, sender, options, decision)
                 : unicast(skb, tables, version, ingress, options, decision);
@@ -395,7 +402,7 @@ static __always_inline enum viaduct_rbridge_outcome decide(struct __sk_buff* skb
 
 // ------------------------------------------------------------ sending
 
-// Returns whether the interface takes a frame of this length; bpf_redirect_peer() does not check.
+// Returns whether the interface accepts a frame of this length; bpf_redirect_peer() does not check.
 static __always_inline int fits(struct __sk_buff* skb, __u32 ifindex) {
   __u32 mtu = 0;
   return bpf_check_mtu(skb, ifindex, &mtu, 0, 0) == 0;
@@ -406,13 +413,14 @@ static __always_inline void count_not_sent(__u32 ifindex) {
   if (leaves) leaves->not_sent += 1;
 }
 
-// Writes the port's address as the frame's source.
+// Writes the port's MAC address as the frame's source.
 static __always_inline void put_source(struct __sk_buff* skb, tables_t* tables, __u32 port) {
   const __u8* mac = tables->ports[below(VIADUCT_RBRIDGE_PORTS, port)].mac;
   bpf_skb_store_bytes(skb, ETH_ALEN, mac, ETH_ALEN, 0);
 }
 
-// Sends a copy to this port; an encapsulated copy gets the port's address as its source.
+// Sends a copy of the frame to this port; an encapsulated copy gets the port's address as its
+// source.
 __noinline int send_copy(struct __sk_buff* skb, tables_t* tables, __u32 port, int encapsulated) {
   if (!tables || port >= VIADUCT_RBRIDGE_PORTS) return 0;
   const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
@@ -441,9 +449,10 @@ static __always_inline __u32 only_port_of(__u64 ports) {
   return port + (ports >> 1);
 }
 
-// Sends the frame to these ports. `is_last`: the frame is not used afterwards, so one port needs no
-// copy. `receiver`: the frame's destination, if the kernel's notes about the frame are right, so
-// that it may skip what the kernel does between a wire's ends (eth_type_trans()); else null.
+// Sends the frame to these ports. `is_last`: the frame is not used afterwards, so a single port
+// needs no copy. `receiver`: the frame's destination address, if the kernel's metadata of the frame
+// are right, so that the frame may skip the kernel's processing between a wire's ends
+// (eth_type_trans()); otherwise null.
 static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 ports,
                                 int encapsulated, int is_last, const __u8* receiver) {
   if (!is_last || (ports & (ports - 1)) != 0) {
@@ -458,7 +467,8 @@ static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 p
     count_not_sent(output->ifindex);
     return TC_ACT_SHOT;
   }
-  // bpf_redirect_peer() treats every frame as one to the receiver's address.
+  // bpf_redirect_peer() delivers every frame as if it were sent to the receiving interface's
+  // address, so the frame's destination is compared with that address first.
   const int is_theirs = output->is_wire && receiver && is_same_mac(receiver, output->far_mac);
   return is_theirs ? bpf_redirect_peer(output->ifindex, 0) : bpf_redirect(output->ifindex, 0);
 }
@@ -467,7 +477,7 @@ static __always_inline int is_tagged(const struct inner* inner) {
   return vlan_of(inner) != DEFAULT_VLAN;
 }
 
-// Sends a frame, which has no tag, to terminals: with a tag unless its VLAN is the default one.
+// Sends an untagged frame to terminals: with a tag unless its VLAN is the default VLAN.
 static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
                                        const struct decision* decision, int is_last, int is_known) {
   if (!is_tagged(&decision->inner)) {
@@ -480,17 +490,18 @@ static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
   return send(skb, tables, decision->native, 0, is_last, 0);
 }
 
-// Makes space for the head of an encapsulated frame. Returns 0 on failure. `is_known`: whether
-// send() may get the receiver; only the first helper, which is for IP, keeps the kernel's note of
-// the start of the header behind Ethernet's.
+// Makes space for the head of an encapsulated frame. Returns 0 on failure. Sets `is_known` to
+// whether send() may get the receiver's address: only the first helper, which supports IP alone,
+// keeps the kernel's offset of the header behind the Ethernet header.
 static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
-  const __be16 type = skb->protocol;  // stays with the addresses
+  const __be16 type = skb->protocol;  // remains behind the addresses of the outer Ethernet header
   *is_known = bpf_skb_adjust_room(skb, GROWTH, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0;
   if (!*is_known) return bpf_skb_change_head(skb, GROWTH, 0) == 0;
   return bpf_skb_store_bytes(skb, sizeof(struct head), &type, sizeof type, 0) == 0;
 }
 
-// Sends a terminal's frame, which grows if it is encapsulated.
+// Sends a terminal's frame to the ports of the decision, first to terminals, then encapsulated,
+// which makes it longer.
 static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* tables,
                                           const struct decision* decision) {
   struct head head = {decision->outer, decision->inner};
@@ -517,7 +528,7 @@ static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u
          bpf_skb_store_bytes(skb, to, chunk->bytes, size, 0) == 0;
 }
 
-// Moves the bytes behind the inner tag to behind the first addresses, and shortens the frame.
+// Moves the bytes behind the inner tag to behind the first two addresses, and shortens the frame.
 // Returns 0 on failure.
 __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   const __u32 zero = 0;
@@ -535,8 +546,8 @@ __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
 
-// Makes the kernel note that the frame is of this protocol, which it does when it removes a tag
-// behind which there is another. Returns 0 on failure.
+// Sets the frame's protocol in the kernel's metadata: the kernel does so when it removes a tag
+// behind which there is another tag. Returns 0 on failure.
 static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
   const __be16 tag = bpf_htons(ETH_P_8021Q);
   return bpf_skb_vlan_push(skb, tag, DEFAULT_VLAN) == 0 &&
@@ -545,8 +556,8 @@ static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
          bpf_skb_vlan_pop(skb) == 0 && bpf_skb_vlan_pop(skb) == 0;
 }
 
-// Removes the head for which grow() made space, with all that the kernel has noted about the
-// terminal's packet. Returns 0 if that cannot be done, because the packet is not IP, or too short.
+// Removes the head for which grow() made space, but keeps the kernel's metadata of the terminal's
+// packet. Returns 0 if the head cannot be removed, because the packet is not IP, or too short.
 static __always_inline int shrink(struct __sk_buff* skb, const struct decision* decision) {
   struct ethhdr header;
   __builtin_memcpy(&header, &decision->inner, ADDRESSES_SIZE);
@@ -560,7 +571,8 @@ static __always_inline int shrink(struct __sk_buff* skb, const struct decision* 
          bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) == 0;
 }
 
-// Sends an encapsulated frame: to other RBridges as it is, then the frame in it to terminals.
+// Sends an encapsulated frame: first unchanged to other RBridges, then the inner frame to
+// terminals.
 static __always_inline int send_encapsulated(struct __sk_buff* skb, tables_t* tables,
                                              const struct decision* decision) {
   if (decision->encapsulated) {
@@ -590,7 +602,7 @@ int viaduct_rbridge(struct __sk_buff* skb) {
   const __u64 version = shared->current;
   tables_t* tables = (tables_t*)&shared->copies[version & 1];
   __u32 outcome = decide(skb, tables, version, interface->port, &decision);
-  // The tables were overwritten while they were read: the frame is lost.
+  // If the tables were overwritten while they were read, the frame is dropped.
   if (shared->begun > version + 1) outcome = VIADUCT_RBRIDGE_NO_ROUTE;
   if (outcome < VIADUCT_RBRIDGE_OUTCOMES) interface->frames[outcome] += 1;
   if (outcome == VIADUCT_RBRIDGE_CONTROL) return TC_ACT_UNSPEC;

@@ -1,9 +1,10 @@
-/* Definitions shared by the program of an RBridge (WMRP) and its user: C, because both languages
- * include it.
+/* Definitions shared by the eBPF program of an RBridge (WMRP; rbridge.bpf.c) and the C++ code
+ * that loads it: in C, because both languages include this file.
  *
- * The tables are rbridge::Tables (plane/rbridge/tables.h) as forward::RBridgeTablesWriter lays them
- * out: the simulator maps the array map that holds them, and writes them there.
- * plane/fib/ebpf_rbridge.cc checks that both descriptions agree.
+ * The tables are rbridge::Tables (plane/rbridge/tables.h) in the layout that
+ * forward::RBridgeTablesWriter writes: the simulator maps the array map that holds the tables,
+ * and writes them there. plane/fib/ebpf_rbridge.cc checks that the C and the C++ description
+ * agree.
  */
 #pragma once
 
@@ -17,7 +18,7 @@
 #define VIADUCT_RBRIDGE_TERMINAL_SLOTS 8192
 #define VIADUCT_RBRIDGE_NONE 0xffff
 
-/* rbridge::Outcome */
+/* The values of rbridge::Outcome, what became of a frame. */
 enum viaduct_rbridge_outcome {
   VIADUCT_RBRIDGE_FORWARDED,
   VIADUCT_RBRIDGE_CONTROL,
@@ -79,7 +80,7 @@ struct viaduct_rbridge_tables {
   __u64 terminal_count;
 };
 
-/* plane/forward/rbridge_tables.h */
+/* The shared memory of the tables, as described in plane/forward/rbridge_tables.h. */
 struct viaduct_rbridge_shared {
   __u64 magic;
   __u64 size;
@@ -88,23 +89,22 @@ struct viaduct_rbridge_shared {
   struct viaduct_rbridge_tables copies[2];
 };
 
-/* An interface, keyed by its ifindex. */
+/* A port's interface, keyed by its ifindex. */
 struct viaduct_rbridge_interface {
   __u32 port; /* the port's index in the tables */
   __u32 reserved;
-  __u64 frames[VIADUCT_RBRIDGE_OUTCOMES]; /* arrived, by outcome */
-  __u64 bytes;                            /* of forwarded frames */
-  __u64
-      not_sent; /* frames to be sent here that were too long for the interface, or refused by it */
+  __u64 frames[VIADUCT_RBRIDGE_OUTCOMES]; /* frames that arrived, by outcome */
+  __u64 bytes;                            /* bytes of forwarded frames */
+  __u64 not_sent; /* frames to send through this interface that were too long or refused */
 };
 
-/* forward::Event: a terminal that was seen. */
+/* The C form of forward::Event: a terminal that was seen. */
 struct viaduct_rbridge_event {
   __u64 key;
   __u64 value;
 };
 
-/* The event that was reported last, until the tables change. */
+/* The event that was reported last. It is not reported again until the tables change. */
 struct viaduct_rbridge_told {
   struct viaduct_rbridge_event event;
   __u64 version;

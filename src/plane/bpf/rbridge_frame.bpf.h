@@ -1,5 +1,5 @@
-/* Formats of the frames of RBridges (WMRP) and of terminals, as a program reads and writes them:
- * those of TRILL (RFC 6325, section 3), with the inner VLAN tag. */
+/* Formats of the frames of RBridges (WMRP) and of terminals, as an eBPF program reads and writes
+ * them: the formats of TRILL (RFC 6325, section 3), with the inner VLAN tag. */
 #pragma once
 
 #include "plane/bpf/packet.bpf.h"
@@ -8,9 +8,9 @@
 #define TYPE_ISIS 0x22f4
 #define ALL_RBRIDGES 0x0180c2000040ull
 #define ALL_ISIS_RBRIDGES 0x0180c2000041ull
-#define GROUP (1ull << 40)  // the lowest bit of an address's first byte
+#define GROUP (1ull << 40)  // the group bit of a MAC address: the lowest bit of the first byte
 #define DEFAULT_VLAN 1
-#define NO_VLAN 0xfff  // reserved
+#define NO_VLAN 0xfff  // the reserved VLAN number
 #define TRILL_SIZE 6
 #define OUTER_SIZE (ETH_HLEN + TRILL_SIZE)
 #define ADDRESSES_SIZE (2 * ETH_ALEN)
@@ -21,7 +21,7 @@ struct outer {
   __u8 destination[ETH_ALEN];
   __u8 source[ETH_ALEN];
   __be16 type;
-  __be16 first;  // version, reserved, multi-destination, length of options, hop count
+  __be16 first;  // version, reserved bits, multi-destination bit, length of options, hop count
   __be16 egress;
   __be16 ingress;
 } __attribute__((packed));
@@ -33,7 +33,7 @@ struct inner {
   __be16 tci;
 } __attribute__((packed));
 
-// The first bytes of an encapsulated frame, in place of the terminal's addresses.
+// The first bytes of an encapsulated frame, which replace the addresses of the terminal's frame.
 struct head {
   struct outer outer;
   struct inner inner;
@@ -45,7 +45,7 @@ static __always_inline int is_ip(__be16 type) {
 
 static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
 
-// Returns whether it is a bridge group address of IEEE 802.1Q, or one of TRILL's.
+// Returns whether the address is a bridge group address of IEEE 802.1Q or a group address of TRILL.
 static __always_inline int is_link_local(__u64 mac) {
   return mac >> 4 == 0x0180c200000 || mac >> 4 == 0x0180c200004;
 }
@@ -54,5 +54,5 @@ static __always_inline int is_usable(__u16 nickname) { return nickname != 0 && n
 
 static __always_inline __u16 vlan_of(const struct inner* inner) {
   const __u16 id = bpf_ntohs(inner->tci) & 0xfff;
-  return id == 0 ? DEFAULT_VLAN : id;  // 0: a priority tag
+  return id == 0 ? DEFAULT_VLAN : id;  // VLAN number 0 is a priority tag
 }

@@ -11,7 +11,7 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr size_t kMaxEvents = 256;  // the caller has other work as well
+constexpr size_t kMaxEvents = 256;  // per TakeEvents(): the caller has other work as well
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::string RBridgeUnavailable() {
 
 RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<Interface>& ports)
     : state_(std::make_unique<State>()) {
-  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
+  const sys::NamespaceScope scope(namespace_fd);  // an ifindex is valid in one namespace only
   for (size_t i = 0; i < ports.size(); ++i) {
     state_->AddPort(static_cast<uint32_t>(i), ports[i]);
   }

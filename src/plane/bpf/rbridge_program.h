@@ -12,25 +12,26 @@
 
 namespace viaduct::bpf {
 
-// Returns why this build or machine cannot forward an RBridge's frames by eBPF; empty: it can.
-// Tries it: needs root.
+// Returns the reason why this build or machine cannot forward an RBridge's frames by eBPF; empty if
+// it can. Loads a program as a test, so it needs root.
 std::string RBridgeUnavailable();
 
-// An RBridge's program, active from construction to destruction or to the exit of this process.
-// Nothing is pinned. For use by one thread.
+// The eBPF program of an RBridge, active from construction to destruction or to the exit of this
+// process. Nothing is pinned. For use by one thread.
 class RBridgeProgram {
  public:
-  // The ports, in their order, are in this namespace; their wires' offloads are off. Throws
-  // EnvironmentError if the build or the kernel cannot do it.
+  // Attaches the program to the ports; their order is the order of the ports in the tables. The
+  // ports are in this namespace, and the offloads of their wires are off. Throws EnvironmentError
+  // if the build or the kernel cannot run the program.
   RBridgeProgram(int namespace_fd, const std::vector<Interface>& ports);
   ~RBridgeProgram();
   RBridgeProgram(const RBridgeProgram&) = delete;
   RBridgeProgram& operator=(const RBridgeProgram&) = delete;
 
-  // Returns the descriptor of a viaduct_rbridge_shared, by which any process can map it. Owned by
-  // this object.
+  // Returns the descriptor of the map of the viaduct_rbridge_shared; any process can map its
+  // memory. The descriptor is owned by this object.
   int TablesFd() const;
-  // Returns a descriptor that is readable when there are events.
+  // Returns a descriptor that is readable when TakeEvents() would return events.
   int EventsFd() const;
   std::vector<viaduct_rbridge_event> TakeEvents();
   // Returns the counters of the frames that have arrived on a port. Throws SystemError.

@@ -1,9 +1,9 @@
-// Packets that are sent up through a TUN device: the header before each, and the copies of some
+// Sends packets up through a TUN device: writes the header before each packet, and copies some
 // packets that the kernel forwards by itself.
 //
-// The origin is in a separate header, because no field of both IP versions is free, and because it
-// must be in each segment of a super-frame (GSO). The kernel segments after this program and
-// repeats in each segment the bytes before the network header.
+// The origin of a packet is in a separate header, because no field of both IP versions is free, and
+// because the origin must be in each segment of a super-frame (GSO). The kernel segments a
+// super-frame after this program and repeats in each segment the bytes before the network header.
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/icmpv6.h>
@@ -19,16 +19,17 @@
 
 #include "plane/bpf/upcall.h"
 
-#define SMALLEST_FLOWS 1         // the loader sets the numbers
-#define RECENT_FLOWS 256         // per processor
-#define ROUTER_SOLICITATION 133  // type of ICMPv6
+#define SMALLEST_FLOWS 1         // a placeholder: the loader sets the numbers of entries
+#define RECENT_FLOWS 256         // number of entries per processor
+#define ROUTER_SOLICITATION 133  // ICMPv6 type
 #define REDIRECT 137
-#define COPY_MARK 0x5664436f  // the mark of a packet while it is copied
+#define COPY_MARK 0x5664436f  // the mark of a packet while a copy of it is sent to the TUN device
 
-// The loader sets them.
+// The settings of this program, which the loader sets.
 const volatile struct viaduct_upcall_settings settings = {};
 
-// A pair of addresses, the interface, and whether the packets arrive on it or leave by it.
+// A flow: a pair of addresses, the interface, and whether the packets arrive on the interface or
+// leave by it.
 struct flow4 {
   __be32 source, destination;
   __u32 where;
@@ -53,8 +54,8 @@ struct {
   __type(value, __u64);
 } upcall_flows6 SEC(".maps");
 
-// The time of the last copy for flows whose packets a processor received recently: an entry was
-// right at some time. An array costs a tenth of a hash table's time.
+// The time of the last copy, for flows whose packets a processor received recently. An entry may be
+// out of date. Access to the array costs a tenth of the time of access to the hash table.
 struct recent4 {
   struct flow4 flow;
   __u64 last;
@@ -78,13 +79,14 @@ struct {
   __type(value, struct recent6);
 } upcall_recent6 SEC(".maps");
 
-// Reads from the IP header on: copies of its own packets to groups, which the node receives, have
-// no other header.
+// Reads bytes at an offset from the IP header, because packets may lack an Ethernet header: the
+// copies that a node receives of packets that it sends to groups.
 static __always_inline long load(struct __sk_buff* skb, __u32 offset, void* to, __u32 size) {
   return bpf_skb_load_bytes_relative(skb, offset, to, size, BPF_HDR_START_NET);
 }
 
-// Returns the flow's entry in an array of recent flows, by all words of the flow.
+// Returns the entry at the flow's place in an array of recent flows; the place is a hash of all
+// words of the flow.
 static __always_inline void* recent_of(void* array, const void* flow, __u32 size) {
   const __u32* words = flow;
   __u32 mixed = 0;
@@ -100,7 +102,8 @@ static __always_inline int is_same_flow(const void* one, const void* other, __u3
   return differing == 0;
 }
 
-// Returns whether to copy a packet of the flow; sets `last` to the time of the last copy.
+// Returns whether a packet of the flow must be copied now; sets `last` to the time of the last
+// copy.
 static __always_inline int is_due(void* flows, const void* flow, __u64 now, __u64* last) {
   __u64* known = bpf_map_lookup_elem(flows, flow);
   *last = now;
@@ -116,7 +119,8 @@ static __always_inline int is_due(void* flows, const void* flow, __u64 now, __u6
   return 1;
 }
 
-// Packets to groups and, in IPv6, link-local packets have no route that a protocol looks for.
+// Returns whether an IPv4 packet must be copied now. Packets to groups (and, in is_due_ipv6(),
+// link-local packets) are never copied, as a protocol looks for no route for them.
 static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   struct flow4 flow = {.where = where};
   const long error = load(skb, __builtin_offsetof(struct iphdr, saddr), &flow, 8);
@@ -131,7 +135,8 @@ static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   return is_due(&upcall_flows4, &flow, now, &recent->last);
 }
 
-// RFC 4861, section 4: the messages that a kernel sends to its neighbours by itself use no route.
+// Returns whether a packet is a neighbour discovery message (RFC 4861, section 4). A kernel sends
+// such messages to its neighbours by itself, and they use no route.
 static __always_inline int is_neighbour_discovery(struct __sk_buff* skb) {
   struct {
     struct ipv6hdr ip;
@@ -158,7 +163,7 @@ static __always_inline int is_due_ipv6(struct __sk_buff* skb, __u32 where) {
   return is_due(&upcall_flows6, &flow, now, &recent->last);
 }
 
-// Copies a packet on an Ethernet interface, if a copy is due.
+// Copies a packet on an Ethernet interface to the TUN device, if a copy of its flow is due.
 static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
   const __u32 where = skb->ifindex << 1 | is_egress;
   int due = 0;
@@ -176,14 +181,16 @@ static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
 SEC("tc")
 int viaduct_upcall_in(struct __sk_buff* skb) { return copy(skb, 0); }
 
-// Copies only packets that have arrived on no interface, neither in the kernel nor in a forwarder.
+// Copies only packets of the node's own programs: they have not arrived on an interface, neither in
+// the kernel nor in a forwarder.
 SEC("tc")
 int viaduct_upcall_out(struct __sk_buff* skb) {
   const int is_own = skb->ingress_ifindex == 0 && skb->mark != VIADUCT_FORWARDED_MARK;
   return is_own ? copy(skb, 1) : TC_ACT_UNSPEC;
 }
 
-// The kernel reports on every interface which groups it listens to (RFC 3810).
+// Returns whether an IPv6 packet is for a link-local group. The kernel itself sends such packets on
+// every interface, to report the groups that it has joined (RFC 3810).
 static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
   __be32 destination = 0;
   return skb->protocol == bpf_htons(ETH_P_IPV6) &&
@@ -192,17 +199,18 @@ static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
          bpf_ntohl(destination) >> 16 == 0xff02;
 }
 
-// Runs at the egress of the TUN device, whose packets begin with the IP header. A packet without an
-// origin would be mistaken for another, so it is dropped.
+// Writes the header before a packet, at the egress of the TUN device, where packets begin with the
+// IP header. A packet that cannot get a header is dropped, because its reader would misread it.
 SEC("tc")
 int viaduct_upcall_mark(struct __sk_buff* skb) {
   __u32 mark = skb->mark, ifindex = skb->ingress_ifindex;
-  // Otherwise clang chooses between the fields' addresses, which the verifier refuses.
+  // Prevents clang from selecting between the addresses of the two fields, which the verifier
+  // refuses.
   asm volatile("" : "+r"(mark), "+r"(ifindex));
   const int is_passed = skb->protocol == bpf_htons(VIADUCT_PASSED_UP);
   const struct viaduct_upcall_header header = {.ifindex = is_passed ? mark : ifindex,
                                                .is_copy = !is_passed && mark == COPY_MARK};
-  if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // not counted as lost
+  if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // TC_ACT_STOLEN: not counted as lost
   if (bpf_skb_change_head(skb, sizeof header, 0) != 0 ||
       bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) != 0) {
     return TC_ACT_SHOT;

@@ -31,7 +31,7 @@ std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& optio
                       {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMaxFlows : 1},
                        {"upcall_flows6", settings.copies_ipv6 != 0 ? kMaxFlows : 1}},
                       std::as_bytes(std::span(&settings, 1)), kPurpose);
-  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
+  const sys::NamespaceScope scope(namespace_fd);  // an ifindex is valid in one namespace only
   object.AttachToClsact("viaduct_upcall_mark", options.tun_ifindex, Object::Side::kEgress);
   std::vector<UniqueFd> links;
   for (const int ifindex : options.ifindexes) {

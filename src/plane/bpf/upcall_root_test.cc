@@ -1,4 +1,5 @@
-// Tests of packets that are sent up through a TUN device, and of neighbours for whom packets wait.
+// Tests of packets that are sent up through a TUN device, and of neighbours for which the kernel
+// holds packets.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,14 +33,15 @@
 namespace viaduct::bpf {
 namespace {
 
-// The addresses of one version of IP.
+// The addresses of a test for one version of IP, and offsets in its header.
 struct Addresses {
   int family;
-  const char *left, *router_left, *router_right, *right;  // with the length of the prefix
+  // Addresses with the length of their prefix: "10.0.1.1/24".
+  const char *left, *router_left, *router_right, *right;
   const char *nowhere, *also_nowhere;
-  int header;       // bytes
-  int hop_limit;    // offset in the header
-  int destination;  // offset in the header
+  int header;       // length of the IP header, bytes
+  int hop_limit;    // offset of the TTL or hop limit in the IP header
+  int destination;  // offset of the destination address in the IP header
 };
 constexpr Addresses kIpv4{.family = AF_INET,
                           .left = "10.0.1.1/24",
@@ -83,7 +85,7 @@ std::ostream& operator<<(std::ostream& out, const GoneUp& packet) {
              << packet.destination << " hops " << packet.hop_limit;
 }
 
-// A namespace of a test.
+// A namespace of a test: the router's or a host's.
 struct Space {
   UniqueFd fd = sys::CreateNamelessNamespace();
   sys::Netlink netlink{fd.get()};
@@ -120,7 +122,8 @@ struct SocketAddress {
   sockaddr_storage bytes{};
 };
 
-// Receives the datagrams that are sent to the namespace, so that it answers nothing.
+// Returns a socket that receives the datagrams to the namespace, so that its kernel does not answer
+// them with ICMP errors.
 UniqueFd Receiver(const Space& space, int family) {
   UniqueFd receiver = space.UdpSocket(family);
   if (family == AF_INET6) SetSocketOption(receiver.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1, "v6 only");
@@ -135,7 +138,8 @@ void Send(const UniqueFd& socket, int family, const std::string& to, std::string
                               sizeof address.bytes));
 }
 
-// A router with two interfaces, a host behind the first, and another behind the second.
+// Sets up a router with two interfaces, a host behind the first interface, and another host behind
+// the second.
 class UpcallTest : public testing::TestWithParam<Addresses> {
  protected:
   void SetUp() override {
@@ -165,7 +169,8 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     return {{At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6, {}}, 0};
   }
 
-  // Sets the TUN device up last, as the first packets of its kernel (MLD) must have an origin, too.
+  // Attaches the programs, and sets the TUN device up last, because the first packets that the
+  // kernel sends through it (MLD) must have an origin, too.
   void Attach(const std::vector<int>& ifindexes = {}, Duration interval = Duration::Seconds(2)) {
     const wire::Family family = At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
     links_ = AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
@@ -174,7 +179,8 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     router_.netlink.AddRoute(Default(), std::nullopt, tun_index_);
   }
 
-  // Returns the next packet that was sent up, from the header on. Throws Error if none arrives.
+  // Returns the next packet that was sent up, beginning with the upcall header. Throws Error if
+  // none arrives.
   std::vector<std::byte> NextBytes() {
     while (true) {
       pollfd wait{tun_.get(), POLLIN, 0};
@@ -197,8 +203,8 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     const auto hop_limit = static_cast<int>(upcall.packet[static_cast<size_t>(At().hop_limit)]);
     return {upcall.ifindex, upcall.is_copy, text, hop_limit};
   }
-  // Checks that all segments arrived on the first interface, with right checksums; returns their
-  // number.
+  // Checks that all segments with this total payload were sent up from the first interface, with
+  // right checksums; returns the number of segments.
   int CountSegments(size_t payload) {
     int count = 0;
     for (size_t seen = 0; seen < payload; ++count) {
@@ -237,7 +243,7 @@ TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{0, false, At().also_nowhere, 64}));
 }
 
-// Packets are sent as by a forwarder in userspace (plane/forward/upcall_sender.h).
+// The test sends packets up as a forwarder in userspace does (plane/forward/upcall_sender.h).
 TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   Attach();
   const auto up = [&](int came_in) {
@@ -264,7 +270,8 @@ TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 64}));
 }
 
-// A packet that the kernel sends for a forwarder uses no route of the node itself.
+// A packet that the kernel sends for a forwarder in userspace is not copied, because it uses no
+// route of the node itself.
 TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
   const std::string right = WithoutLength(At().right);
   const UniqueFd at_right = Receiver(right_, At().family);
@@ -278,7 +285,7 @@ TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
   EXPECT_EQ(Next(), (GoneUp{0, true, right, 64})) << "a program's is";
 }
 
-// The kernel segments the datagram after the program has written the origin.
+// The kernel segments the large datagram after the program has written the origin.
 TEST_P(UpcallTest, EachSegmentOfALargeDatagramTellsWhereItCameFrom) {
   Attach();
   constexpr int kSize = 1000, kCount = 20;
@@ -307,8 +314,10 @@ TEST_P(UpcallTest, EachSegmentOfALargeTcpPacketTellsWhereItCameFrom) {
     sender = UniqueFd(SystemCall("socket", socket(family, SOCK_STREAM, 0)));
     SystemCall("connect", connect(sender.get(), to.Get(), sizeof to.bytes));
   }
-  router_.netlink.RemoveAddress(22, wire::IpPrefix::Parse(At().router_right));  // and its network
-  const std::string bytes(10 * 1400, 'x');                                      // a first window
+  // The address is removed, and so is the route to its network.
+  router_.netlink.RemoveAddress(22, wire::IpPrefix::Parse(At().router_right));
+  // The bytes fit in TCP's first window.
+  const std::string bytes(10 * 1400, 'x');
   SystemCall("send", send(sender.get(), bytes.data(), bytes.size(), 0));
   EXPECT_GE(CountSegments(bytes.size()), 10);
 }
@@ -316,14 +325,14 @@ TEST_P(UpcallTest, EachSegmentOfALargeTcpPacketTellsWhereItCameFrom) {
 TEST_P(UpcallTest, OneOfEachFlowAndIntervalIsCopied) {
   const std::string right = WithoutLength(At().right), own = WithoutLength(At().router_left);
   const UniqueFd at_right = Receiver(right_, At().family), at_own = Receiver(router_, At().family);
-  Attach({21, 22}, Duration::Seconds(1000));  // that is: not again in this test
+  Attach({21, 22}, Duration::Seconds(1000));  // an interval longer than the test
   const UniqueFd forwarded = left_.UdpSocket(At().family);
   const UniqueFd local = router_.UdpSocket(At().family);
   Send(forwarded, At().family, right);
   Send(forwarded, At().family, right);
   Send(local, At().family, right);
   Send(local, At().family, right);
-  Send(forwarded, At().family, own);  // to the router itself
+  Send(forwarded, At().family, own);  // a packet to the router itself
   EXPECT_EQ(Next(), (GoneUp{21, true, right, 64}));
   EXPECT_EQ(Next(), (GoneUp{0, true, right, 64}));
   EXPECT_EQ(Next(), (GoneUp{21, true, own, 64}));
@@ -336,7 +345,7 @@ TEST_P(UpcallTest, CopiesComeAgainAfterTheInterval) {
   for (int i = 0; i < 3; ++i) {
     Send(socket, At().family, right);
     EXPECT_EQ(Next(), (GoneUp{21, true, right, 64}));
-    usleep(30'000);  // more than a tick and the interval, however slow the machine
+    usleep(30'000);  // longer than a timer tick and the interval, on a machine of any speed
   }
 }
 

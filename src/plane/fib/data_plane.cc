@@ -16,7 +16,8 @@
 namespace viaduct::fib {
 namespace {
 
-// The sink for the simulator, which uses its own tables.
+// The sink of routes for nodes whose data plane is the simulator, which uses its own tables: it
+// ignores all routes.
 class NoRoutes final : public RouteSink {
   void DoApply(const RouteChanges&) override {}
 };
@@ -69,7 +70,8 @@ Choice ChooseForRBridge(const NodePlace&, const std::string&) {
   return {&kEbpfRBridge, "the fastest for an RBridge"};
 }
 
-// Always chooses kUserspacePlane; the reason states its cost on this machine.
+// Always chooses kUserspacePlane; the choice's reason includes the disadvantage on a machine where
+// the kernel's copies cannot be discarded.
 Choice ChooseUserspace(const NodePlace&, const std::string&) {
   static const std::string reason = bpf::CopyFilterUnavailable();
   if (reason.empty()) return {&kUserspacePlane, kAsked};
@@ -108,24 +110,26 @@ constexpr std::array kRefusedBySimulator = {
     kNoContainer,
 };
 
-// The kernel's stack is complete behind eBPF programs, so these need what the kernel needs.
+// The layout of the kernel's data plane and of eBPF programs, behind which the kernel's stack
+// handles all packets that the programs do not forward.
 constexpr NodeLayout kKernelLayout{
     .addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true};
 constexpr NodeLayout kJoinedLayout{.addresses_on_interfaces = true,
                                    .kernel_forwards = true,
                                    .keeps_offloads = true,
                                    .joins_paths = true};
-// The kernel answers for the node and sends the node's packets, but forwards nothing; the forwarder
-// reads frames as they would be on a wire.
+// The layout of the forwarder in userspace. The kernel answers for the node and sends the node's
+// packets, but forwards nothing; the forwarder reads frames as they would be on a wire.
 constexpr NodeLayout kUserspaceLayout{
     .addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false};
-// The node's kernel is not involved: it has no addresses, and frames are taken from the interfaces
-// as they would be on a wire.
+// The layout of data planes that forward frames. The node's kernel is not involved: it has no
+// addresses, and frames are taken from the interfaces as they would be on a wire.
 constexpr NodeLayout kFramesOnly{
     .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
 
-// For an eBPF program, its tables and a link for each interface; for the forwarder, a node's
-// memory, and during its start three sockets of each interface and the broker's copy of one.
+// The numbers of file descriptors. An eBPF program needs descriptors for its tables, and one for
+// its link to each interface. The forwarder needs descriptors for a node's memory and, during its
+// start, three sockets of each interface and the broker's copy of one.
 constexpr DescriptorsNeeded kForProgram{.per_node = 12, .per_interface = 1};
 constexpr DescriptorsNeeded kForForwarder{.per_node = 13, .per_interface = 4};
 constexpr DescriptorsNeeded kForBoth{
@@ -148,8 +152,8 @@ constinit const DataPlane kEbpfPlane{.name = "ebpf",
                                      .descriptors = kForProgram,
                                      .bridged = &kEbpfRBridge};
 
-// The kernel forwards packets whose hops cannot be joined. The lab counts the joining program's
-// descriptors.
+// The plane `joined` has the sink of the kernel's routes, because the kernel forwards packets whose
+// hops cannot be joined. The lab counts the joining program's descriptors.
 constinit const DataPlane kJoinedPlane{.name = "joined",
                                        .layout = kJoinedLayout,
                                        .port_frames = PortFrames::kControl,

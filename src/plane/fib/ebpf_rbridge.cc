@@ -9,7 +9,8 @@
 namespace viaduct::fib {
 namespace {
 
-// The tables are described twice: for programs in C++ and for those in the kernel.
+// An RBridge's tables are described twice, in C++ (Tables) and for eBPF programs in C (BpfTables);
+// this file checks that both descriptions agree.
 using rbridge::Tables;
 using BpfTables = viaduct_rbridge_tables;
 static_assert(sizeof(Tables) == sizeof(BpfTables));
@@ -72,7 +73,8 @@ std::optional<forward::ControlMemory> EbpfRBridge::Control() const {
                                 .doorbell = events_.bell.get()};
 }
 
-// Events for which the ring has no space are reported again when the tables change.
+// Passes the eBPF program's events to the simulator's ring. Events for which the ring has no space
+// are reported again when the tables change.
 void EbpfRBridge::TakeEvents() {
   for (const viaduct_rbridge_event& event : program_.TakeEvents()) {
     writer_.Write({event.key, event.value});

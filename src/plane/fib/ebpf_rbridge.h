@@ -1,4 +1,4 @@
-// The data plane of an RBridge (WMRP) that forwards in the kernel, by an eBPF program whose table
+// The data plane of an RBridge (WMRP) that forwards in the kernel, by an eBPF program whose tables
 // the simulator maps.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace viaduct::fib {
 
 class EbpfRBridge final : public RouteSink {
  public:
-  // Throws EnvironmentError where there is no eBPF.
+  // Attaches the program to the node's interfaces. Throws EnvironmentError where there is no eBPF.
   explicit EbpfRBridge(const NodePlace& place);
 
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
@@ -30,7 +30,7 @@ class EbpfRBridge final : public RouteSink {
   void DoApply(const RouteChanges& changes) override;
 
   std::vector<std::string> interfaces_;
-  std::vector<bpf::Interface> ports_;  // ports for interfaces_
+  std::vector<bpf::Interface> ports_;  // the program's ports, one per element of interfaces_
   bpf::RBridgeProgram program_;
   EventMemory events_;
   forward::EventWriter writer_;

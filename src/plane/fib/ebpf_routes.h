@@ -1,10 +1,10 @@
 // The data plane that forwards by an eBPF program in front of the kernel's stack.
 //
-// The program looks routes and neighbours up in the kernel's own tables (bpf_fib_lookup()), so the
-// sink of the routes is the kernel's. A separate table would have to repeat, and never contradict,
-// the kernel's state besides the protocol's routes: connected networks, addresses, resolved
-// neighbours, MTUs, dead interfaces, the choice among equal-cost next hops. So the packets left to
-// the kernel and the packets forwarded here cannot disagree.
+// The program looks up routes and neighbours in the kernel's own tables (bpf_fib_lookup()), so the
+// sink of the routes is the kernel's (KernelRoutes). A separate table would have to repeat, and
+// never contradict, the kernel's state besides the protocol's routes: connected networks,
+// addresses, resolved neighbours, MTUs, dead interfaces, the choice among equal-cost next hops. So
+// the program and the kernel, which handles the packets left to it, cannot decide differently.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@
 
 namespace viaduct::fib {
 
-// The program is active as long as this object exists. Throws EnvironmentError where there is no
-// eBPF.
+// Installs routes in the kernel and forwards by the eBPF program, which is active as long as this
+// object exists. Throws EnvironmentError where there is no eBPF.
 class EbpfRoutes final : public RouteSink {
  public:
   explicit EbpfRoutes(const NodePlace& place);
 
-  // Passes the node's present addresses to the program, too.
+  // Installs missing routes again, and passes the node's present addresses to the program.
   size_t Reinstall() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override {
@@ -38,7 +38,7 @@ class EbpfRoutes final : public RouteSink {
   KernelRoutes kernel_;
   sys::Netlink session_;
   std::map<std::string, int> ifindexes_;          // the interfaces that have the program
-  std::optional<bpf::ForwardProgram> forwarder_;  // empty where nothing could be forwarded
+  std::optional<bpf::ForwardProgram> forwarder_;  // empty where the program could forward nothing
 };
 
 }  // namespace viaduct::fib

@@ -7,9 +7,9 @@
 namespace viaduct::fib {
 namespace {
 
-// Returns the receiver of the packets to such a destination; nothing: as where there is no entry.
-// In IPv4 the forwarder answers packets that it does not forward; in IPv6 the kernel does. Packets
-// to the simulator are passed up by the forwarder.
+// Returns the receiver of packets to a destination with an entry of this kind; empty: the default
+// of CopyFilter for packets without an entry. In IPv4 the forwarder answers packets that it does
+// not forward; in IPv6 the kernel does. Packets to the simulator are passed up by the forwarder.
 std::optional<bpf::CopyFilter::Taker> TakerOf(wire::Family family, forward::Kind kind) {
   using Taker = bpf::CopyFilter::Taker;
   if (kind == forward::Kind::kNone) return std::nullopt;
@@ -27,7 +27,7 @@ KernelCopies::KernelCopies(int namespace_fd) : namespace_fd_(namespace_fd) {
     filter_.emplace();
     packet_rules_ = sys::ChangeMonitor::OfPacketRules(namespace_fd);
   } catch (
-      const Error&) {  // the kernel drops its copies; bpf::CopyFilterUnavailable() gives the cause
+      const Error&) {  // the kernel itself drops its copies; CopyFilterUnavailable() returns why
     filter_.reset();
   }
 }
@@ -47,7 +47,8 @@ void KernelCopies::Put(const wire::IpPrefix& destination, std::optional<Taker> t
     filter_->Remove(destination);
     known_.erase(known);
   } else if (known == known_.end() || known->second != *taker) {
-    // Once the filter was full it lacks entries that are not written again.
+    // After the filter has been full for a family, it lacks entries that are not written again, so
+    // copies of the family's packets are not discarded any more.
     if (full_.contains(destination.address.family)) return;
     if (!filter_->Set(destination, *taker)) {
       full_.insert(destination.address.family);
@@ -58,8 +59,8 @@ void KernelCopies::Put(const wire::IpPrefix& destination, std::optional<Taker> t
   }
 }
 
-// Returns the families whose copies may be discarded. A family that cannot be queried, as IPv6 in a
-// kernel without IPv6, is not among them.
+// Returns the families whose copies may be discarded. A family that cannot be queried, such as IPv6
+// in a kernel without IPv6, is not among them.
 std::set<wire::Family> KernelCopies::Discarded(sys::Netlink& session,
                                                const std::set<int>& ifindexes) const {
   std::set<wire::Family> families;

@@ -2,8 +2,8 @@
 // receives. The kernel gets a copy of each frame, but does not forward.
 //
 // The kernel receives every copy while it is not known which copies are for it, and as long as its
-// configuration may affect packets in other ways than by the node's routes: where there are
-// nftables, IPsec policies, rules of other tables, or classifiers (tc) at an interface.
+// configuration may affect packets by more than the node's routes: by nftables, IPsec policies,
+// rules of other tables, or classifiers (tc) at an interface.
 #pragma once
 
 #include <map>
@@ -19,24 +19,27 @@
 
 namespace viaduct::fib {
 
-// For use by one thread.
+// Controls which copies the kernel receives: writes the forwarder's table into the filter program
+// (bpf::CopyFilter), and suspends and resumes the discarding of copies. For use by one thread.
 class KernelCopies {
  public:
-  // The namespace must outlive this. Where there is no eBPF, the kernel always receives every copy.
+  // The namespace must outlive this object. Where there is no eBPF, the kernel always receives
+  // every copy.
   explicit KernelCopies(int namespace_fd);
 
   // Passes every copy to the kernel until Resume().
   void Suspend();
-  // Writes an entry of the forwarder's table, before it is written there; kNone: removes it.
+  // Writes an entry of the forwarder's table into the filter, before the entry is written to the
+  // table; kNone: removes the entry.
   void Write(const wire::IpPrefix& destination, forward::Kind kind);
-  // Discards copies again, as all entries are equal to the kernel's routes: from this call on, the
-  // kernel receives only the copies that it may need of frames that arrive on these interfaces, and
-  // all copies of frames that arrive on others.
+  // Discards copies again, when all entries are equal to the kernel's routes: from this call on,
+  // the kernel receives of the frames that arrive on these interfaces only the copies that it may
+  // need, and of the frames that arrive on other interfaces all copies.
   void Resume(sys::Netlink& session, const std::set<int>& ifindexes);
 
   // Returns a descriptor that is readable when TakeEvents() must be called; -1: never.
   int EventFd() const { return packet_rules_ ? packet_rules_->fd() : -1; }
-  // Returns whether Resume() may now decide otherwise.
+  // Reads the events of EventFd(). Returns whether Resume() may now decide differently.
   bool TakeEvents() { return packet_rules_ && packet_rules_->Read().any(); }
 
  private:
@@ -48,7 +51,7 @@ class KernelCopies {
   std::optional<bpf::CopyFilter> filter_;
   std::optional<sys::ChangeMonitor> packet_rules_;
   std::map<wire::IpPrefix, Taker> known_;  // the entries of the filter
-  std::set<wire::Family> full_;            // families whose entries did not all fit
+  std::set<wire::Family> full_;            // families for which the filter has been full
 };
 
 }  // namespace viaduct::fib

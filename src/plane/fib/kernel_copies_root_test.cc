@@ -1,5 +1,5 @@
-// Tests which packets reach a kernel next to the forwarder in userspace, by the kernel's counters.
-// Needs root.
+// Tests which packets reach the kernel of a node that uses the forwarder in userspace, by the
+// kernel's counters. Needs root.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_sched.h>
@@ -30,14 +30,15 @@ using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets 
 
 constexpr int kFrames = 20;
 
-// A router's namespace, and a station beyond eth0 that sends to it.
+// The router's namespace, and a station beyond eth0 that sends frames to the router.
 struct Neighbourhood : test::RouterPlace {
   Neighbourhood() { Open(); }
   void Open() {
     sender = sys::OpenPacketSocket("peer0", false);
     tap = sys::OpenPacketSocket("eth0", false);
     sys::BindPacketSocket(tap.fd.get(), tap.ifindex, ETH_P_ALL);
-    sys::BindPacketSocket(sender.fd.get(), sender.ifindex, ETH_P_LOOP);  // receives nothing
+    // The socket sends only: no frame of this type arrives.
+    sys::BindPacketSocket(sender.fd.get(), sender.ifindex, ETH_P_LOOP);
   }
 
   static uint64_t Received() {
@@ -58,8 +59,8 @@ struct Neighbourhood : test::RouterPlace {
     return count;
   }
 
-  // Sends kFrames to this destination; returns how many reach the kernel. A packet socket gets all
-  // of them.
+  // Sends kFrames frames to this destination; returns how many of them reach the kernel's stack.
+  // Checks that a packet socket receives all of them.
   int Reach(const std::string& destination) {
     const Ethernet outer{.source = "02:00:00:00:01:02",
                          .destination = netlink.GetLink("eth0").mac.ToString()};
@@ -77,18 +78,18 @@ struct Neighbourhood : test::RouterPlace {
   bool IsDiscarded(const std::string& destination) {
     const int reached = Reach(destination);
     EXPECT_TRUE(reached < kFrames / 2 || reached >= kFrames) << destination << ": " << reached;
-    return reached < kFrames / 2;  // packets of the kernel itself may be among them
+    return reached < kFrames / 2;  // the kernel's own packets may be counted, too
   }
 
   sys::PacketSocket sender, tap;
 };
 
-// A Neighbourhood with the routes of the data plane.
+// A Neighbourhood whose routes the data plane in userspace keeps.
 struct Watched : Neighbourhood {
   Watched() { Follow(); }
-  // Follows the kernel's changes as the broker does.
+  // Applies the kernel's changes to the data plane's routes as the broker does.
   void Follow() {
-    constexpr int kTimeout = 200;  // ms; for the kernel's work queues
+    constexpr int kTimeout = 200;  // ms; the kernel's work queues may delay changes
     for (pollfd changed{routes.EventFd(), POLLIN, 0}; poll(&changed, 1, kTimeout) > 0;) {
       routes.TakeEvents();
     }
@@ -142,7 +143,7 @@ TEST_F(KernelCopiesTest, FollowsRoutesAndAddresses) {
   });
 }
 
-// While a change of the kernel has not been read, nothing is discarded.
+// While a change of the kernel's routes has not been read, no copies are discarded.
 TEST_F(KernelCopiesTest, NothingIsDiscardedWhileAChangeIsNotRead) {
   Run([](Watched& router) {
     router.Add("eth1", "10.0.2.1/24");
@@ -203,7 +204,8 @@ TEST_F(KernelCopiesTest, FollowsAnInterfaceThatIsMadeAnew) {
   });
 }
 
-// In another namespace the node's addresses have no meaning.
+// The program leaves an interface that is moved to another namespace, where the node's addresses
+// have no meaning.
 TEST_F(KernelCopiesTest, LeavesAnInterfaceThatIsTakenAway) {
   Run([](Watched& router) {
     const UniqueFd elsewhere = sys::CreateNamelessNamespace();

@@ -21,8 +21,9 @@
 namespace viaduct::fib {
 namespace {
 
-// 1,024 in a sendmsg are not faster than 128 (0.5 M routes/s either way), and the answers to 128
-// requests that all fail fit the receive buffer.
+// The number of requests in a sendmsg(2). A batch of 1,024 requests is not faster than one of 128
+// (0.5 M routes/s either way), and the answers to 128 requests that all fail fit the receive
+// buffer.
 constexpr size_t kBatch = 128;
 constexpr int kReceiveBuffer = 1 << 20;
 
@@ -39,8 +40,8 @@ bool MixesFamilies(const Route& route) {
 
 }  // namespace
 
-// The default metric is also explicit in requests: a removal without a metric removes any route to
-// the destination.
+// A metric is explicit in requests even if it is the default: a removal without a metric removes
+// any route to the destination.
 uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric) {
   const bool is_ipv6 = destination.address.family == wire::Family::kIpv6;
   constexpr uint32_t kDefaultIpv6Metric = 1024;  // IP6_RT_PRIO_USER of linux/ipv6_route.h
@@ -61,7 +62,7 @@ struct KernelRoutes::Request {
 };
 
 struct KernelRoutes::Outcome {
-  int error = 0;  // errno; 0: success
+  int error = 0;  // errno of the request; 0: success
   std::string text;
   std::string Reason() const {
     if (error == EEXIST)
@@ -89,7 +90,8 @@ std::vector<sys::RouteHop> KernelRoutes::HopsOf(const Route& route) {
   for (const NextHop& hop : route.next_hops) {
     const Interface& interface = Find(hop.interface);
     if (interface.ifindex == 0) return {};
-    // The kernel refuses a whole route (ENETDOWN) for one interface that is down.
+    // An interface that is down is left out, because the kernel would refuse the route (ENETDOWN),
+    // even if the interfaces of other next hops are up.
     if (is_any_up && !interface.is_up) continue;
     hops.push_back({.ifindex = interface.ifindex});
     if (!hop.gateway.IsUnspecified()) hops.back().gateway = hop.gateway;
@@ -116,8 +118,8 @@ void KernelRoutes::SendBatch(const Request* requests, size_t count, Outcome* out
     nlmsghdr* header = nlmsg_hdr(message.get());
     header->nlmsg_seq = ++sequence_;
     header->nlmsg_pid = 0;
-    // The kernel answers every request that fails; the acknowledgement of the last one shows that
-    // all were processed.
+    // Only the last request asks for an acknowledgement: the kernel answers every request that
+    // fails, and the last acknowledgement shows that all requests were processed.
     if (i + 1 == count) header->nlmsg_flags |= NLM_F_ACK;
     const auto* bytes = reinterpret_cast<const char*>(header);
     buffer.insert(buffer.end(), bytes, bytes + header->nlmsg_len);
@@ -199,7 +201,7 @@ std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector
 void KernelRoutes::SetRoutes(const std::vector<Route>& routes, Refused* refused) {
   const std::vector<Request> requests = RequestsToSet(routes, refused);
   const std::vector<Outcome> outcomes = Exchange(requests);
-  std::vector<Route> stale;  // old versions in the kernel of routes whose new interface is down
+  std::vector<Route> stale;  // old routes, still in the kernel, whose new interface is down
   for (size_t i = 0; i < requests.size(); ++i) {
     const Route& route = *requests[i].route;
     const int error = outcomes[i].error;
@@ -231,7 +233,7 @@ void KernelRoutes::RemoveRoutes(const RouteChanges& changes, Refused* refused) {
     desired_.erase(found);
   }
   for (RefusedRoute& each : DeleteAll(routes)) {
-    desired_[KeyOf(each.route)] = each.route;  // the kernel still has it
+    desired_[KeyOf(each.route)] = each.route;  // the kernel still has the route
     refused->push_back(std::move(each));
   }
 }
@@ -241,14 +243,15 @@ KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) 
   for (const Route& route : routes) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) continue;
-    // The installed ones of several next hops depend on the interfaces that were up then.
+    // A route with several next hops is deleted without them: which of its next hops the kernel has
+    // depends on the interfaces that were up when the route was installed.
     if (route.next_hops.size() > 1) hops.clear();
     requests.push_back({sys::RouteAction::kDelete, &route, std::move(hops)});
   }
   const std::vector<Outcome> outcomes = Exchange(requests);
   Refused refused;
   for (size_t i = 0; i < requests.size(); ++i) {
-    const int error = outcomes[i].error;  // ESRCH: the kernel dropped it with its interface
+    const int error = outcomes[i].error;  // ESRCH: the kernel dropped the route with its interface
     if (error != 0 && error != ESRCH && error != ENODEV) {
       refused.push_back({*requests[i].route, outcomes[i].Reason()});
     }
@@ -262,7 +265,7 @@ size_t KernelRoutes::Reinstall() {
   for (const auto& [key, route] : desired_) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) continue;
-    // Some next hops of a multipath route may be installed already.
+    // A multipath route may be installed already, with some of its next hops, so it is replaced.
     const auto action =
         route.next_hops.size() > 1 ? sys::RouteAction::kReplace : sys::RouteAction::kCreate;
     requests.push_back({action, &route, std::move(hops)});

@@ -13,26 +13,28 @@
 
 namespace viaduct::fib {
 
-// The originator of a route in the kernel's table (rtm_protocol). This value is neither in
+// The originator of Viaduct's routes in the kernel's table (rtm_protocol). The value is neither in
 // linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
 // it.
 inline constexpr uint8_t kRouteProtocol = 155;
-// The kernel's number of Table::kPreferred, and the priority of the rule that looks it up.
+// The kernel's number of the table Table::kPreferred, and the priority of the rule that looks it
+// up.
 inline constexpr uint32_t kPreferredTable = 155;
 inline constexpr uint32_t kPreferredPriority = 155;
 
-// Returns the metric that the kernel gives a route with this metric.
+// Returns the metric that the kernel gives a route which is requested with this metric.
 uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric);
 
-// Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
-// ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for all.
+// Keeps the desired table and makes the kernel's table equal to it. Only routes of kRouteProtocol
+// are ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for
+// all of them.
 //
-// A route through an interface that is down is kept and installed when Reinstall() finds it up. Of
-// several next hops, those whose interfaces are up are installed. A destination that already has an
-// on-link route of another originator (a connected network) counts as installed. Gateways are
-// assumed to be on-link: the simulator's protocols reach a neighbour by its address on the
-// interface, whether or not a prefix of that interface covers it, and a host route to the neighbour
-// itself must not hide it.
+// A route through an interface that is down is kept, and installed when Reinstall() finds the
+// interface up. Of several next hops, those whose interfaces are up are installed. A route to a
+// destination for which another originator has an on-link route (a connected network) counts as
+// installed. Gateways are assumed to be on-link: the simulator's protocols reach a neighbour by its
+// address on the interface, whether or not a prefix of that interface covers the address, and a
+// host route to the neighbour itself must not make the gateway unreachable.
 class KernelRoutes final : public RouteSink {
  public:
   explicit KernelRoutes(int namespace_fd);
@@ -43,7 +45,7 @@ class KernelRoutes final : public RouteSink {
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
 
  private:
-  // ifindex 0: there is no interface of this name.
+  // The state of an interface; ifindex 0: there is no interface of this name.
   struct Interface {
     int ifindex = 0;
     bool is_up = false;
@@ -53,12 +55,13 @@ class KernelRoutes final : public RouteSink {
   using Refused = std::vector<RefusedRoute>;
 
   void DoApply(const RouteChanges& changes) override;
-  // Adds the rules for lookups in the preferred table, once they are needed. Link-local IPv6
-  // addresses are never looked up there: a default route would draw them off their links.
+  // Adds the rules for lookups in the preferred table, if a route of that table is among `routes`
+  // for the first time. Link-local IPv6 addresses are never looked up there, because a default
+  // route would send their packets to another link.
   void AddRules(const std::vector<Route>& routes);
-  // Looks an interface up, once per call of a public function.
+  // Looks up an interface's state in the kernel, once per call of a public function.
   const Interface& Find(const std::string& interface);
-  // Returns the next hops to install; none if an interface does not exist.
+  // Returns the next hops to install; empty if an interface does not exist.
   std::vector<sys::RouteHop> HopsOf(const Route& route);
   std::vector<Outcome> Exchange(const std::vector<Request>& requests);
   void SendBatch(const Request* requests, size_t count, Outcome* outcomes);

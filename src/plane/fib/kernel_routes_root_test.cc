@@ -1,4 +1,5 @@
-// Tests of the mirror on a real kernel table, in a namespace that ends with the test. Needs root.
+// Tests of KernelRoutes on a real kernel table, in a namespace that is removed at the end of the
+// test. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
@@ -29,8 +30,8 @@ Route MakeMultipath(const std::string& destination, const std::string& gateway0,
   return route;
 }
 
-// Returns the number of a protocol's routes in the kernel's main tables, of one family or
-// (AF_UNSPEC) both.
+// Returns the number of routes of one originator (rtm_protocol) in the kernel's main tables, for
+// one family or, with AF_UNSPEC, for both.
 size_t CountRoutes(sys::Netlink& netlink, int protocol, int family = AF_UNSPEC) {
   sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
   query.AppendHeader(rtmsg{});
@@ -59,7 +60,8 @@ class KernelRoutesTest : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   }
-  // Two interfaces with 10.0.0.1/24 and 10.0.1.1/24, fd00::1/64 on the first, each wired to a peer.
+  // Runs a test with two interfaces, which have 10.0.0.1/24 and 10.0.1.1/24, and fd00::1/64 on the
+  // first; each is wired to a peer.
   static void Run(const std::function<void(Place&)>& test) {
     sys::InScratchNamespace([&] {
       Place place;
@@ -88,8 +90,8 @@ TEST_F(KernelRoutesTest, InstallsEveryKindAProtocolAsksFor) {
     changes.added = {
         MakeRoute("0.0.0.0/0", "10.0.0.2"),
         MakeRoute("10.0.0.2/32", "10.0.0.2"),    // a host route to the neighbour itself
-        MakeRoute("10.9.0.0/16", "10.0.0.2"),    // and a route through it
-        MakeRoute("10.8.0.1/32", "192.0.2.77"),  // a neighbour no prefix covers
+        MakeRoute("10.9.0.0/16", "10.0.0.2"),    // a route through the neighbour of the host route
+        MakeRoute("10.8.0.1/32", "192.0.2.77"),  // a neighbour that no interface's prefix covers
         MakeRoute("10.7.0.0/24", ""),
         MakeRoute("10.9.0.0/16", "10.0.1.2", "eth1", 20),
         MakeRoute("::/0", "fd00::2"),
@@ -133,7 +135,7 @@ TEST_F(KernelRoutesTest, RefusedRoutesAreNamedAndTheRestIsApplied) {
     RouteChanges changes;
     changes.added = {
         MakeRoute("10.9.1.0/24", "10.0.0.2"),
-        MakeRoute("10.9.2.0/24", "10.0.0.1"),  // the node's own address: no next hop
+        MakeRoute("10.9.2.0/24", "10.0.0.1"),  // refused: the gateway is the node's own address
         MakeRoute("10.9.3.0/24", "10.0.0.2", "nowhere0"),
         MakeRoute("10.9.4.0/24", "224.0.0.5"),
         MakeRoute("10.9.5.0/24", "10.0.0.2"),
@@ -185,10 +187,11 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
     changes = {};
     changes.removed = {same};
     place.routes.Apply(changes);
-    // The kernel's own connected network counts as installed.
+    // A route to the kernel's own connected network counts as installed.
     changes = {};
     changes.added = {MakeRoute("10.0.0.0/24", "")};
-    // IPv6's link-local routes appear only after duplicate address detection.
+    // Only IPv4 routes are counted, as IPv6's link-local routes appear only after duplicate address
+    // detection.
     const size_t kernels = CountRoutes(place.netlink, RTPROT_KERNEL, AF_INET);
     place.routes.Apply(changes);
     std::swap(changes.added, changes.removed);
@@ -272,10 +275,12 @@ TEST_F(KernelRoutesTest, RoutesReturnAfterALinkWasDown) {
     place.routes.Apply(changes);
     place.netlink.SetUp(place.eth0, false);
     EXPECT_EQ(place.Ours(), 1u);
-    EXPECT_EQ(place.routes.Reinstall(), 1u);  // still down
+    EXPECT_EQ(place.routes.Reinstall(), 1u);  // not installed: the interface is still down
     changes = {};
-    changes.added = {MakeRoute("10.9.3.0/24", "10.0.0.2")};     // waits for the link
-    changes.replaced = {MakeRoute("10.9.2.0/24", "10.0.0.2")};  // moves onto it
+    // This route is installed only when eth0's link is up.
+    changes.added = {MakeRoute("10.9.3.0/24", "10.0.0.2")};
+    // This route moves from eth1 to eth0, whose link is down.
+    changes.replaced = {MakeRoute("10.9.2.0/24", "10.0.0.2")};
     place.routes.Apply(changes);
     EXPECT_EQ(place.Ours(), 0u);
     place.netlink.SetUp(place.eth0, true);

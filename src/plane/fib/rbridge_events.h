@@ -1,5 +1,5 @@
-// Common parts of the data planes that forward frames: those of an RBridge (WMRP), and of a
-// forwarding program of the scenario. They forward by tables that the simulator keeps itself, in
+// Common parts of the data planes that forward frames: of an RBridge (WMRP), and of a forwarding
+// program of the scenario. These planes forward by tables that the simulator writes itself, in
 // memory which the sink creates; there are no routes.
 #pragma once
 
@@ -15,23 +15,25 @@ namespace viaduct::fib {
 
 // The ring in which the data plane reports its observations to the simulator.
 struct EventMemory {
-  // Throws Error if there is no shared memory.
+  // Creates the shared memory of the ring. Throws Error if there is no shared memory.
   EventMemory();
 
   forward::SharedMemory ring;
-  UniqueFd doorbell, bell;  // for EventWriter, EventReader
+  UniqueFd doorbell, bell;  // the ends of a socket pair for EventWriter and EventReader
 };
 
-// Returns the counters of such a node's frames (RouteSink::PacketCounters()) that were lost, by
-// cause: `losses` of the program's outcomes, and the losses of any program.
+// Returns the numbers of lost frames of a node that forwards frames, by cause, from its counters
+// (RouteSink::PacketCounters()). `losses` names the program's outcomes that are losses; losses that
+// any program can have are added.
 std::map<std::string, uint64_t> FrameDrops(
     const std::map<std::string, std::map<std::string, uint64_t>>& counters,
     const std::vector<std::string>& losses);
-// Returns the lost frames of an RBridge, by cause, without frames that were not for it.
+// Returns the numbers of lost frames of an RBridge, by cause, without frames that were not for the
+// RBridge.
 std::map<std::string, uint64_t> RBridgeDrops(
     const std::map<std::string, std::map<std::string, uint64_t>>& counters);
 
-// Throws UsageError if there are changes: the sink of such a node has no routes.
+// Throws UsageError if there are changes: the sink of a node that forwards frames has no routes.
 void RefuseRoutes(const RouteChanges& changes);
 
 }  // namespace viaduct::fib

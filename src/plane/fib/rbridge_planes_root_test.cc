@@ -1,6 +1,6 @@
-// Compares the data planes of an RBridge: the same random frames by the same random tables through
-// rbridge::Forward(), the program in userspace, and the eBPF program between real interfaces. Needs
-// root.
+// Compares the data planes of an RBridge: sends the same random frames, with the same random
+// tables, through rbridge::Forward(), the program in userspace, and the eBPF program between real
+// interfaces. Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ namespace {
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
-  // Returns a number below `limit`.
+  // Returns a random number below `limit`.
   uint32_t Below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
   bool OneIn(uint32_t many) { return Below(many) == 0; }
 
@@ -47,7 +47,7 @@ uint16_t SomeVlan(Random& random) { return random.OneIn(4) ? 5 : 1; }
 
 void AddTerminals(Random& random, Tables& tables) {
   for (uint32_t i = 0; i < kTerminals; ++i) {
-    if (random.OneIn(4)) continue;  // unknown
+    if (random.OneIn(4)) continue;  // an unknown terminal: it gets no entry
     const bool is_local = random.OneIn(2);
     tables.terminals.Set(
         rbridge::MakeKey(TerminalMac(i), SomeVlan(random)),
@@ -150,7 +150,8 @@ Bytes SomeFrame(Random& random, uint32_t number) {
   const bool encapsulated = random.OneIn(2);
   if (encapsulated) AppendOuter(random, bytes);
   AppendTerminalFrame(random, encapsulated ? !random.OneIn(20) : random.OneIn(3), number, bytes);
-  // The minimum: with less the kernel takes a tag for cut, or the eBPF program pads the frame.
+  // The minimum length: with fewer bytes the kernel treats a tag as truncated, or the eBPF program
+  // pads the frame.
   const uint32_t least = encapsulated ? 20 : 42;
   const auto size = static_cast<uint32_t>(bytes.size());
   if (size < least) bytes.resize(least);
@@ -186,8 +187,8 @@ class Userspace {
   std::optional<forward::RBridge> program_;
 };
 
-// eth0 to eth3 have the program, peer0 to peer3 are the wires' other ends, in the calling thread's
-// namespace.
+// The eBPF data plane: eth0 to eth3 have the program, and peer0 to peer3 are the wires' other ends,
+// in the calling thread's namespace.
 class Ebpf {
  public:
   Ebpf() {
@@ -206,7 +207,7 @@ class Ebpf {
     ASSERT_TRUE(peers_[port]->Refused().empty()) << frame.size();
     ++sent_;
   }
-  // Returns the number of frames so far, by the name of their outcome.
+  // Returns the number of frames counted so far on all ports, by the name of their outcome.
   std::map<std::string, uint64_t> Outcomes() const {
     std::map<std::string, uint64_t> sum;
     for (const auto& [port, counters] : sink_->PacketCounters()) {
@@ -215,7 +216,8 @@ class Ebpf {
     sum.erase("forwarded-bytes");
     return sum;
   }
-  // Receives until all frames sent were counted, and as many frames as expected have arrived.
+  // Receives frames until all frames sent were counted, and as many frames as expected have
+  // arrived.
   void Receive(const Sent& expected, Sent& received) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(10);
     const auto missing = [&] {
@@ -273,7 +275,8 @@ class Ebpf {
   uint64_t sent_ = 0;
 };
 
-// Returns the first frame that only one of the two has.
+// Returns a description of the first difference between the frames of two data planes; empty if
+// there is none.
 std::string FirstDifference(const Sent& expected, const Sent& received) {
   for (size_t port = 0; port < kPorts; ++port) {
     auto one = expected[port], other = received[port];

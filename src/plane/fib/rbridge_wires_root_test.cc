@@ -1,5 +1,5 @@
-// Tests of data planes of RBridges by eBPF, which pass frames directly to the other end of a wire.
-// Needs root.
+// Tests of the eBPF data plane of RBridges, which passes frames directly to the other end of a
+// wire. Needs root.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -26,9 +26,10 @@
 namespace viaduct::fib {
 namespace {
 
-using Drops = std::map<std::string, uint64_t>;  // keyed by cause
+using Drops = std::map<std::string, uint64_t>;  // numbers of lost frames, keyed by cause
 
-// Two RBridges, whose program passes frames directly to a wire's other end, between two terminals:
+// A chain of two RBridges between two terminals; the RBridges' programs pass frames directly to a
+// wire's other end:
 //   "left" - [in, out] - [in, out] - "right"
 // The terminals' interfaces are in the calling thread's namespace.
 class Chain {
@@ -61,7 +62,7 @@ class Chain {
     const io::FrameToSend bytes(frame);
     ASSERT_EQ(left_->Transmit({&bytes, 1}), 1u);
   }
-  // Returns the next frame that an interface received; empty: none arrived within a second.
+  // Returns the next frame that arrives on an interface; empty: none arrived within a second.
   static Bytes Next(io::RingPort& port) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(1);
     std::array<io::ReceivedFrame, 1> one;
@@ -79,7 +80,8 @@ class Chain {
   io::RingPort& between() { return *between_; }
   io::RingPort& right() { return *right_; }
   int fd() const { return fd_.get(); }
-  // Returns the frame that RBridge `rbridge` of the chain sends for this one; empty: none.
+  // Returns the frame that RBridge `rbridge` of the chain should send when it receives `frame`;
+  // empty: none.
   Bytes Expected(size_t rbridge, const Bytes& frame) {
     Sent sent;
     Reference().Take(*tables_.at(rbridge), 0, frame, sent);
@@ -157,8 +159,8 @@ class Chain {
   std::unique_ptr<io::RingPort> left_, between_, right_;
 };
 
-// Returns a frame with `size` bytes after its headers; for `type` 0x0800 and 0x86dd the program has
-// a way without copying.
+// Returns a terminal's frame with `size` bytes after its headers; frames of the types 0x0800 and
+// 0x86dd are forwarded by the program without copying their bytes.
 Bytes TerminalFrameOf(const wire::MacAddress& to, bool tagged, uint32_t vlan, uint32_t type,
                       size_t size) {
   Bytes bytes;
@@ -196,7 +198,8 @@ TEST(RBridgeWiresTest, FramesOverWiresAreAsOnAWire) {
   });
 }
 
-// Short frames are padded as on a real Ethernet, though only as far as the program must.
+// Short frames are padded as on a real Ethernet, but only to the minimum length that the eBPF
+// program needs.
 TEST(RBridgeWiresTest, ShortFramesArePadded) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {
@@ -205,7 +208,7 @@ TEST(RBridgeWiresTest, ShortFramesArePadded) {
     for (const wire::MacAddress& to : {TerminalMac(1), TerminalMac(7), wire::kBroadcastMac}) {
       for (const uint32_t vlan : {0, 5}) {
         for (const size_t size : {0, 1, 9, 10, 13, 23, 24}) {
-          if (vlan != 0 && size < 2) continue;  // the kernel takes the tag for cut
+          if (vlan != 0 && size < 2) continue;  // the kernel treats the tag as truncated
           SCOPED_TRACE(fmt::format("to {}, VLAN {}, {} bytes", to.ToString(), vlan, size));
           const Bytes frame = TerminalFrameOf(to, vlan != 0, vlan, 0x88b5, size);
           Bytes padded = frame;
@@ -220,13 +223,14 @@ TEST(RBridgeWiresTest, ShortFramesArePadded) {
   });
 }
 
-// A wire's other end takes frames of any length from bpf_redirect_peer(); the interface before it
-// would not.
+// The eBPF program checks a frame's length against the outgoing interface's MTU:
+// bpf_redirect_peer() delivers frames of any length to a wire's other end, but the interface would
+// not send them.
 TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {
     constexpr int kLess = 1024;
-    constexpr size_t kFits = kLess - 24;  // length after the terminal's Ethernet header
+    constexpr size_t kFits = kLess - 24;  // bytes after the terminal's Ethernet header
     Chain chain;
     chain.SetMtuOfFirst(kLess);
     uint64_t too_long = 0;
@@ -245,7 +249,8 @@ TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
   });
 }
 
-// The receiver's stack receives the packet, which a frame with wrong kernel notes would not reach.
+// The receiving kernel's stack receives the packet, which it would not if the frame had wrong
+// metadata (sk_buff).
 TEST(RBridgeWiresTest, PacketsOverWiresReachTheStack) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {
@@ -258,7 +263,7 @@ TEST(RBridgeWiresTest, PacketsOverWiresReachTheStack) {
     own.sin_port = htons(4000);
     ASSERT_EQ(bind(socket.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
     Bytes frame = TerminalFrameOf(TerminalMac(1), false, 0, 0x0800, 0);
-    // IPv4 from 10.0.0.1 to 10.0.0.2, UDP without checksum to port 4000, "hello".
+    // The packet: IPv4 from 10.0.0.1 to 10.0.0.2, UDP without checksum to port 4000, "hello".
     for (const int byte :
          {0x45, 0, 0, 33,   0,    0,    0,    0, 64, 17, 0x66, 0xca, 10,   0,    0,    1,   10,
           0,    0, 2, 0x0f, 0xa1, 0x0f, 0xa0, 0, 13, 0,  0,    0x68, 0x65, 0x6c, 0x6c, 0x6f}) {

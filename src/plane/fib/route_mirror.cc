@@ -5,7 +5,7 @@
 namespace viaduct::fib {
 namespace {
 
-// The wanted table, with the previous state of the refused routes.
+// Returns the wanted table, but with the refused routes as they were before.
 RouteTable Without(RouteTable wanted, const std::vector<RefusedRoute>& refused,
                    const RouteTable& before) {
   for (const RefusedRoute& each : refused) {

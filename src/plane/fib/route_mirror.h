@@ -1,4 +1,4 @@
-// Keeps the routes of a sink equal to a table.
+// A mirror, which keeps the routes of a sink equal to a table.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace viaduct::fib {
 
-// The result of one update.
+// The result of one call of RouteMirror::Update().
 struct RouteUpdate {
-  RouteChanges changes;  // passed to the sink
-  std::string refusal;   // the refused changes, and the reasons; empty: none
+  RouteChanges changes;  // the changes passed to the sink
+  std::string refusal;   // text with the refused changes and the reasons; empty: none
   size_t refused = 0;    // number of refused changes
 };
 
 // Remembers the routes that the sink has accepted. Refused routes are not among them, so every
-// update tries them again, and also all routes of a call that failed as a whole, because the part
-// of it that was done is unknown.
+// update tries them again. If a call failed as a whole, the next update tries all its routes again,
+// because it is unknown which of them the sink has changed.
 class RouteMirror {
  public:
   explicit RouteMirror(std::shared_ptr<RouteSink> sink) : sink_(std::move(sink)) {}
@@ -28,7 +28,7 @@ class RouteMirror {
   // none.
   RouteUpdate Update(const RouteTable& wanted);
 
-  // Takes over the routes of an earlier mirror, which the sink has already.
+  // Sets the mirror's routes to the routes of an earlier mirror, which the sink has already.
   void Adopt(RouteTable routes) { installed_ = std::move(routes); }
 
   const RouteTable& installed() const { return installed_; }
@@ -39,7 +39,7 @@ class RouteMirror {
 
   std::shared_ptr<RouteSink> sink_;
   RouteTable installed_;
-  RouteTable uncertain_;  // routes of calls that failed as a whole
+  RouteTable uncertain_;  // routes of calls of the sink that failed as a whole
 };
 
 }  // namespace viaduct::fib

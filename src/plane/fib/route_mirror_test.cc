@@ -1,4 +1,4 @@
-// Tests how the mirror handles a sink that refuses routes.
+// Tests of a RouteMirror whose sink refuses routes.
 #include "plane/fib/route_mirror.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST_F(RouteMirrorTest, WhatARefusedChangeLeavesIsTheOldRoute) {
   sink_->refuses = {KeyOf(bad_)};
   mirror_.Update(TableOf({other}));
   EXPECT_EQ(mirror_.installed(), TableOf({bad_}));
-  mirror_.Update({});  // the removal is refused, too
+  mirror_.Update({});  // the sink refuses the removal, too
   EXPECT_EQ(mirror_.installed(), TableOf({bad_}));
   sink_->refuses.clear();
   EXPECT_EQ(mirror_.Update({}).changes.removed, std::vector{bad_});
@@ -95,7 +95,7 @@ TEST_F(RouteMirrorTest, ASinkThatFailsHasTakenNothing) {
 TEST_F(RouteMirrorTest, WhatAFailedCallMayHaveDoneIsUndoneOrRepeated) {
   mirror_.Update(TableOf({good_}));
   sink_->is_gone = true;
-  mirror_.Update(TableOf({bad_}));  // perhaps it was added, and the good one removed
+  mirror_.Update(TableOf({bad_}));  // the sink may have added the bad route, removed the good one
   sink_->is_gone = false;
   const RouteChanges changes = mirror_.Update(TableOf({good_})).changes;
   EXPECT_EQ(changes.replaced, std::vector{good_});
@@ -123,14 +123,15 @@ TEST(DataPlane, IsFoundByTheUsersWord) {
   EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, joined, userspace, auto or simulator");
 }
 
-// The fields that each row must fill in, for the code that uses capabilities instead of names.
+// Checks the fields that each row of the table of data planes must fill in; other code reads these
+// fields instead of comparing names.
 TEST(DataPlane, EveryPlaneSaysWhatItNeeds) {
   for (const DataPlane* plane : DataPlanes()) {
     SCOPED_TRACE(plane->name);
     EXPECT_EQ(FindDataPlane(plane->name), plane);
     EXPECT_NE(plane->make_sink, nullptr);
     const bool kernels = plane->layout.kernel_forwards;
-    // All other forwarders of a node's packets are programs, with separate descriptors.
+    // Forwarders other than the kernel and the simulator are programs, which need descriptors.
     if (!kernels && !plane->in_simulator) {
       EXPECT_GT(plane->descriptors.per_node, 0U);
       EXPECT_GT(plane->descriptors.per_interface, 0U);

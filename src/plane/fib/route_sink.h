@@ -1,4 +1,4 @@
-// The interface to which changes of a routing table are applied.
+// The sink of routes: the interface to which changes of a routing table are applied.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,12 @@ struct RefusedRoute {
   friend bool operator==(const RefusedRoute&, const RefusedRoute&) = default;
 };
 
-// Some routes could not be installed or removed; all others of the same call were.
+// The error that some routes could not be installed or removed; all other changes of the same call
+// were applied.
 class RouteError : public Error {
  public:
-  // The message contains the number of routes of `total` that were refused and names the first
-  // three.
+  // Creates the message: it contains the number of routes that were refused, out of `total`, and
+  // names the first three.
   RouteError(std::vector<RefusedRoute> refused, size_t total);
   RouteError(const std::string& message, std::vector<RefusedRoute> refused)
       : Error(message), refused_(std::move(refused)) {}
@@ -39,69 +40,72 @@ class RouteError : public Error {
 // Counters of a sink's work so far.
 struct RouteCounters {
   uint64_t added = 0;       // routes that were new
-  uint64_t replaced = 0;    // routes that received another next hop
+  uint64_t replaced = 0;    // routes whose next hop was replaced
   uint64_t removed = 0;     // routes that were removed
   uint64_t batches = 0;     // calls of Apply()
-  uint64_t refused = 0;     // calls after which some route was refused
+  uint64_t refused = 0;     // calls of Apply() after which some route was refused
   int64_t nanoseconds = 0;  // wall-clock time spent in Apply()
 };
 
-// The way of packets for a destination out of a node, by the tables of its forwarder.
+// The next hops of a node's packets for a destination, by the tables of its forwarder.
 struct Passage {
-  std::vector<sys::RouteHop> hops;  // empty: no way, or the node itself
-  // The hops of packets that the node itself sends, where another table than its forwarder's has
-  // them; otherwise equal to `hops`.
+  std::vector<sys::RouteHop> hops;  // empty: the destination is unreachable, or the node itself
+  // The next hops of packets that the node itself sends, if these packets are routed by another
+  // table than the forwarder's; otherwise equal to `hops`.
   std::vector<sys::RouteHop> own_hops;
-  bool is_foreign = false;  // the route was made by some program of the node
+  bool is_foreign = false;  // a program of the node, not Viaduct or the kernel, made the route
 };
 
 // Passes the routes of one node to its forwarder. Each data plane has a separate class
-// (plane/fib/data_plane.h); the client that passes routes to another process is a sink too. For use
-// by one thread.
+// (plane/fib/data_plane.h); the client that passes routes to another process is also a sink. For
+// use by one thread.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;
 
-  // Replaces, adds, then removes. Removing an absent route is no error. Throws RouteError after
-  // doing all that can be done; after any other Error the state of the routes is unknown.
+  // Replaces, then adds, then removes routes. Removing an absent route is no error. Throws
+  // RouteError if some changes were refused, after applying all others; after any other Error the
+  // state of the routes is unknown.
   void Apply(const RouteChanges& changes);
 
-  // Restores the routes that were applied and no longer exist, because the data plane or an
-  // interface of the node was restarted. Returns the number of routes still missing.
+  // Restores the applied routes that no longer exist, because the data plane or an interface of the
+  // node was restarted. Returns the number of routes still missing.
   virtual size_t Reinstall() { return 0; }
-  // Returns the routes that are kept for Reinstall(): all that were accepted and not removed. Valid
-  // until the next call.
+  // Returns the routes that are kept for Reinstall(): all that were accepted and not removed. The
+  // reference is valid until the next call.
   virtual const RouteTable& Routes() const;
   size_t Size() const { return Routes().size(); }
 
-  // Returns the way that the node's forwarder would send a packet for this destination now, read
-  // from the forwarder's tables; nothing where these are not routes. Throws SystemError.
+  // Returns the next hops by which the node's forwarder would now send a packet for this
+  // destination, read from the forwarder's tables; empty where the forwarder's tables are not
+  // routes. Throws SystemError.
   virtual std::optional<Passage> LookUp(const wire::IpAddress& destination) {
     (void)destination;
     return std::nullopt;
   }
 
-  // Makes the forwarder, too, send packets to this device, which takes them to the simulator, if
-  // their only route leads there. Needed where the forwarder is not the kernel, which does so by
-  // the route.
+  // Makes the forwarder, too, send packets whose only route leads to this device through the
+  // device, which takes them to the simulator. Needed where the forwarder is not the kernel; the
+  // kernel does so by the route.
   virtual void SetUpcallDevice(int ifindex) { (void)ifindex; }
 
-  // Returns the counters of the forwarder's packets so far, by interface and by name, where it
-  // counts them ("eth0", "forwarded").
+  // Returns the counters of the forwarder's packets so far, by interface and outcome ("eth0",
+  // "forwarded"); empty where the forwarder counts no packets.
   virtual std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const {
     return {};
   }
 
-  // Returns the packets that the forwarder dropped so far, by cause, if it is not the kernel, whose
-  // drops sys::IpDrops() counts.
+  // Returns the number of packets that the forwarder has dropped so far, by cause; empty if the
+  // forwarder is the kernel, whose drops sys::IpDrops() counts.
   virtual std::map<std::string, uint64_t> Drops() const { return {}; }
 
-  // Returns the memory that a forwarder in a separate process shares with this sink; empty: the
-  // routes are for no such forwarder. Valid as long as this object exists.
+  // Returns the memory that a forwarder in a separate process shares with this sink; empty if there
+  // is no such forwarder. Valid as long as this object exists.
   virtual std::optional<forward::SharedWith> Shared() const { return std::nullopt; }
 
-  // Returns the tables that the simulator keeps itself, and the events that the forwarder reports
-  // to it; empty: the simulator passes routes to Apply(). Valid as long as this object exists.
+  // Returns the memory of the tables that the simulator writes itself, and of the events that the
+  // forwarder reports to it; empty: the simulator passes routes to Apply(). Valid as long as this
+  // object exists.
   virtual std::optional<forward::ControlMemory> Control() const { return std::nullopt; }
 
   // Returns a descriptor that is readable when TakeEvents() must be called; -1: never. Valid as

@@ -1,5 +1,5 @@
-// Common parts of the tests of an RBridge's data planes: frames, the reference, the control plane's
-// side of a sink.
+// Common parts of the tests of an RBridge's data planes: frames, the reference implementation
+// (rbridge::Forward()), and the control plane's access to a sink.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using rbridge::PortIndex;
 using rbridge::RBridgeIndex;
 using rbridge::Tables;
 using Bytes = std::vector<std::byte>;
-using Sent = std::array<std::vector<Bytes>, 4>;  // indexed by port
+using Sent = std::array<std::vector<Bytes>, 4>;  // frames that were sent, indexed by port
 
 inline constexpr size_t kPorts = 4;
 inline constexpr int kMtu = 3000;
@@ -58,7 +58,7 @@ class Reference {
   rbridge::Decision decision_;
 };
 
-// Writes the tables of a sink as the simulator does.
+// Writes the tables of a sink as the control plane in the simulator does.
 class Control {
  public:
   explicit Control(const RouteSink& sink)

@@ -1,4 +1,4 @@
-// Creation of a route in a single line, for tests.
+// A function that creates a route in a single line, for tests.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace viaduct::fib::test {
 
-// Returns a route through one next hop; "" for `gateway`: none, of the destination's family.
+// Returns a route through one next hop; if `gateway` is "", the destination is on link.
 inline Route MakeRoute(const std::string& destination, const std::string& gateway,
                        uint32_t metric = 0, const std::string& interface = "eth0") {
   Route route{wire::IpPrefix::Parse(destination), {}, metric};

@@ -1,4 +1,4 @@
-// A router's namespace for tests.
+// The namespace of a router, for tests.
 #pragma once
 
 #include <string>

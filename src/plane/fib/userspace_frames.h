@@ -1,5 +1,5 @@
-// The data planes whose forwarding program forwards frames in a separate process, by a table that
-// the node's protocol in the simulator writes: a program of the scenario, or an RBridge's (WMRP).
+// The data planes that forward frames in a separate process, by a table that the node's protocol in
+// the simulator writes: the forwarding program is one of the scenario, or an RBridge's (WMRP).
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace viaduct::fib {
 
 class UserspaceFrames : public RouteSink {
  public:
-  // Uses the program that the place names. Throws UsageError if it names none, Error if there is no
+  // Uses the program that `place` names. Throws UsageError if it names none, Error if there is no
   // shared memory.
   explicit UserspaceFrames(const NodePlace& place);
 
@@ -41,7 +41,8 @@ class UserspaceFrames : public RouteSink {
 
 class UserspaceRBridge final : public UserspaceFrames {
  public:
-  // The tables can be read from the beginning: an RBridge without a nickname forwards nothing.
+  // Creates tables that can be read at once: those of an RBridge without a nickname, which forwards
+  // nothing.
   explicit UserspaceRBridge(const NodePlace& place);
 };
 

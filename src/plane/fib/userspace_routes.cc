@@ -20,10 +20,10 @@ namespace viaduct::fib {
 namespace {
 
 constexpr const char* kFull = "the forwarding table is full";
-constexpr int64_t kLocalMetric = -1;  // the kernel looks up its table of local routes first
+constexpr int64_t kLocalMetric = -1;  // lowest: the kernel looks up its table of local routes first
 constexpr int64_t kAnyMetric = std::numeric_limits<int64_t>::max();
-// Returns the kind of a route of this type. An own route has no details: the forwarder leaves its
-// packets to the kernel.
+// Returns the kind of the table's entry for a kernel route of this type. Routes to the node's own
+// addresses and anycast routes become kLocal: the forwarder leaves such packets to the kernel.
 forward::Kind KindOf(uint8_t type) {
   switch (type) {
     case RTN_UNICAST:
@@ -57,7 +57,8 @@ bool ConcernsPreferred(const RouteChanges& changes) {
       });
 }
 
-// Returns the bits below 32 of "0-1,3-127" (a bitmap as proc_do_large_bitmap() prints it).
+// Returns the bits below 32 of a bitmap in the format of proc_do_large_bitmap(), for example
+// "0-1,3-127".
 uint32_t BitsOf(const std::string& list) {
   uint32_t bits = 0;
   for (size_t at = 0; at < list.size();) {
@@ -85,7 +86,7 @@ forward::IcmpLimits LimitsOf(int namespace_fd) {
   try {
     limits.ipv6_interval_ms = NumberOf(namespace_fd, "net.ipv6.icmp.ratelimit");
     limits.ipv6_types = BitsOf(sys::ReadSysctl(namespace_fd, "net.ipv6.icmp.ratemask"));
-  } catch (const UsageError&) {  // a kernel without IPv6 sends none of its errors
+  } catch (const UsageError&) {  // a kernel without IPv6 sends no ICMPv6 errors
   }
   return limits;
 }
@@ -134,7 +135,8 @@ forward::Entry UserspaceRoutes::EntryOf(const Route& route) {
   forward::Entry entry{forward::Kind::kForward, {}};
   for (const NextHop& hop : route.next_hops) {
     const Interface interface = Find(hop.interface);
-    // The kernel removes routes through an interface that is down.
+    // A next hop through an interface that is down is left out, because the kernel removes its
+    // routes.
     if (!interface.is_up || entry.hops.size() == forward::kMaxHops) continue;
     entry.hops.push_back({interface.ifindex, std::nullopt});
     if (!hop.gateway.IsUnspecified()) entry.hops.back().gateway = hop.gateway;
@@ -180,7 +182,8 @@ forward::Entry UserspaceRoutes::OwnOf(const wire::IpPrefix& destination, Table t
   forward::Entry best;
   for (auto own = accepted_.lower_bound({destination, 0, Table::kPreferred});
        own != accepted_.end() && own->first.destination == destination; ++own) {
-    // The keys are not in the order of metrics: the kernel's metric for 0 is not the least in IPv6.
+    // All routes to the destination are compared, because the keys are not in the order of the
+    // kernel's metrics: the kernel's metric for 0 is not the lowest in IPv6.
     const int64_t metric = KernelMetric(destination, own->first.metric);
     if (own->first.table != table || metric >= below_metric) continue;
     forward::Entry entry = EntryOf(own->second);
@@ -263,7 +266,7 @@ void UserspaceRoutes::Accept(const Route& route, RouteChanges* undo) {
     accepted_.erase(KeyOf(route));
     undo->removed.push_back(route);
   }
-  Write(route.destination);  // the earlier entry: it is no longer in left_out_
+  Write(route.destination);  // writes the earlier entry: the destination leaves left_out_
 }
 
 void UserspaceRoutes::DoApply(const RouteChanges& changes) {
@@ -310,7 +313,8 @@ void UserspaceRoutes::FollowKernel() {
   table_.Begin();
   WriteAll();
   table_.Publish();
-  // TakeEvents() is about to read the changes since then: one may be a new address.
+  // Copies are released only if no change is pending: a change that TakeEvents() has not read yet
+  // may be a new address.
   if (!others_.HasNews()) ReleaseCopies();
 }
 
@@ -337,7 +341,7 @@ size_t UserspaceRoutes::Reinstall() {
   return missing + left_out_.size();
 }
 
-// Reads the kernel's routes once for a burst of changes.
+// Follows the kernel's changes: reads the kernel's routes once for a burst of changes.
 void UserspaceRoutes::TakeEvents() {
   const bool may_other_programs_look = copies_.TakeEvents();
   if (others_.Read().any() || may_other_programs_look) FollowKernel();

@@ -3,7 +3,7 @@
 //
 // The routes are passed to the node's kernel as well, which sends the node's own packets by them
 // but does not forward. The kernel's other routes (the node's own addresses, connected networks,
-// routes of other programs) are read from it, so both decide alike.
+// routes of other programs) are read from the kernel, so the kernel and the forwarder decide alike.
 #pragma once
 
 #include <map>
@@ -26,23 +26,26 @@
 
 namespace viaduct::fib {
 
-// The only writer of a node's table.
+// The sink of the data plane `userspace`, and the only writer of a node's forwarding table.
 class UserspaceRoutes final : public RouteSink {
  public:
-  // Space for several hundred thousand routes. Only words that are written take memory.
+  // The size of the table in words: for several hundred thousand routes. Only words that are
+  // written take memory.
   static constexpr size_t kTableWords = (size_t{128} << 20) / sizeof(forward::Word);
 
-  // `table_words`: the size of the table. Throws Error if there is no shared memory, or none of the
-  // node's own routes fits.
+  // Creates the table with `table_words` words. Throws Error if there is no shared memory, or if
+  // the table has no space for the kernel's routes.
   explicit UserspaceRoutes(const NodePlace& place, size_t table_words = kTableWords);
 
-  // Reads the kernel's routes again, too. Routes for which the table has no space count as missing.
+  // Reinstalls missing routes in the kernel, and reads the kernel's routes again. Routes for which
+  // the table has no space count as missing.
   size_t Reinstall() override;
   // Returns a descriptor that is readable when other programs have changed the node's kernel.
   int EventFd() const override { return events_.fd(); }
   void TakeEvents() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
-  // Looks up the forwarder's table, and for the node's own packets the kernel's.
+  // Looks up the destination in the forwarder's table, and for the node's own packets in the
+  // kernel's.
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
   void SetUpcallDevice(int ifindex) override;
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
@@ -50,7 +53,7 @@ class UserspaceRoutes final : public RouteSink {
   std::optional<forward::SharedWith> Shared() const override;
 
  private:
-  // A route of the kernel; the kernel prefers the lowest metric.
+  // A route of the kernel's to a destination: of several, the kernel prefers the lowest metric.
   struct Candidate {
     int64_t metric = 0;
     forward::Entry entry;
@@ -69,20 +72,23 @@ class UserspaceRoutes final : public RouteSink {
   bool Forwards(wire::Family family) const {
     return family == wire::Family::kIpv4 ? forwards_ipv4_ : forwards_ipv6_;
   }
-  // Returns whether a route of the preferred table decides for this destination, so that the main
-  // table's route, or a preferred one to a larger network, is left out.
+  // Returns whether a preferred route to a larger network decides for this destination, so that the
+  // main table's route to the destination is left out of the forwarder's table.
   bool IsHidden(const wire::IpPrefix& destination);
-  // Returns the entry of the protocol's route, if its metric is less than `below_metric`.
+  // Returns the entry of the protocol's route of this table with the lowest metric, if that is less
+  // than `below_metric`; otherwise an entry of kind kNone.
   forward::Entry OwnOf(const wire::IpPrefix& destination, Table table, int64_t below_metric);
   void FindPreferred();
   forward::Entry BestOf(const wire::IpPrefix& destination);
-  // Returns false if the table is full: it is unchanged then, and the destination is in left_out_.
+  // Writes the entry of a destination to the table. Returns false if the table is full: the table
+  // is then unchanged, and the destination is in left_out_.
   bool Write(const wire::IpPrefix& destination);
-  void WriteAll();  // within a version
+  void WriteAll();  // between Begin() and Publish() of the table
   void FollowKernel();
   void ReleaseCopies();
-  // Writes a route to the table. If there is no space for it, the table stays unchanged, and the
-  // changes that restore the kernel are added to `undo`, so that both decide alike.
+  // Writes a route to the table. If the table has no space for the route, the table stays
+  // unchanged, and the changes that restore the kernel's routes are added to `undo`, so that the
+  // kernel and the forwarder decide alike.
   void Accept(const Route& route, RouteChanges* undo);
   std::vector<RefusedRoute> ApplyToKernel(const RouteChanges& changes);
 
@@ -101,7 +107,7 @@ class UserspaceRoutes final : public RouteSink {
   std::map<std::string, Interface> known_;
   Entries written_;
   std::set<wire::IpPrefix> preferred_;  // the destinations of Table::kPreferred
-  std::set<wire::IpPrefix> left_out_;   // tried again with every call
+  std::set<wire::IpPrefix> left_out_;   // destinations without space; every call tries again
 };
 
 }  // namespace viaduct::fib

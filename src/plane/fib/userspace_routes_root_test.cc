@@ -1,4 +1,5 @@
-// Tests of the table of the data plane in userspace, next to a real kernel's. Needs root.
+// Tests of the forwarding table of the data plane in userspace against a real kernel's routes.
+// Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -34,8 +35,8 @@ struct Both {
   Found Lookup(const std::string& address) const {
     return reader.Lookup(wire::IpAddress::Parse(address));
   }
-  // Follows the kernel until the address is found there. The kernel creates the route of an own
-  // IPv6 address in a work queue, some time after the address was added.
+  // Applies the kernel's changes until the table has the address as a local one. The kernel creates
+  // the route of an own IPv6 address in a work queue, some time after the address was added.
   bool AwaitLocal(const std::string& address) {
     for (pollfd changed{routes.EventFd(), POLLIN, 0}; Lookup(address).kind != Kind::kLocal;) {
       if (poll(&changed, 1, 10000) <= 0) return false;
@@ -136,7 +137,7 @@ void ChangeForeign(RouterPlace& router, sys::RouteAction action, const std::stri
   router.netlink.socket().Request(request, "change a route");
 }
 
-// Returns whether the descriptor reports a change by other programs.
+// Returns whether the routes' event descriptor reports a change by other programs.
 bool IsReadable(const UserspaceRoutes& routes) {
   pollfd wait{routes.EventFd(), POLLIN, 0};
   return poll(&wait, 1, 0) == 1;
@@ -188,7 +189,7 @@ TEST_F(UserspaceRoutesTest, DoesNotHearOfTheRoutesItWrites) {
   });
 }
 
-// The route is a default route of the last resort, as in lab/upcalls.h.
+// The route to the TUN device is a default route with the lowest priority, as in lab/upcalls.h.
 TEST_F(UserspaceRoutesTest, WhatHasNoOtherRouteGoesUp) {
   Run([](RouterPlace& router) {
     Both both(router.place);
@@ -211,7 +212,7 @@ TEST_F(UserspaceRoutesTest, WhatHasNoOtherRouteGoesUp) {
     EXPECT_EQ(both.Lookup("10.9.0.1").kind, Kind::kForward);
     both.Apply({}, {route});
     EXPECT_EQ(both.Lookup("10.9.0.1"), up);
-    device.reset();  // the simulator exits
+    device.reset();  // the device is removed, as when the simulator exits
     for (pollfd changed{both.routes.EventFd(), POLLIN, 0}; both.Lookup("10.9.0.1") == up;) {
       ASSERT_EQ(poll(&changed, 1, 10000), 1);
       both.routes.TakeEvents();
@@ -266,7 +267,7 @@ TEST_F(UserspaceRoutesTest, ThePreferredTableHidesConnectedNetworksWhileItsRoute
   });
 }
 
-// Returns a random address of a small part of a family.
+// Returns a random address of a small part of a family's address space, so that routes often match.
 wire::IpAddress RandomAddress(wire::Family family, std::mt19937& random) {
   wire::IpAddress address =
       wire::IpAddress::Parse(family == wire::Family::kIpv4 ? "10.0.0.0" : "fd00::");
@@ -307,7 +308,8 @@ TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
           table[KeyOf(route)] = route;
         }
       }
-      // The kernel has one route of metric 0 to a connected network, which is not replaced.
+      // The mirror may refuse changes: the kernel has one route of metric 0 to a connected network,
+      // which is not replaced.
       mirror.Update(table);
       for (int i = 0; i < 60; ++i) {
         const auto family = i % 2 == 0 ? wire::Family::kIpv4 : wire::Family::kIpv6;
@@ -323,7 +325,7 @@ TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
   });
 }
 
-// Returns host routes from 10.100.0.0/32 on, of which a small table can hold some.
+// Returns `count` host routes from 10.100.0.0/32 on; a small table can hold only some of them.
 std::vector<Route> ManyRoutes(size_t count) {
   std::vector<Route> routes;
   for (size_t i = 0; i < count; ++i) {
@@ -333,9 +335,9 @@ std::vector<Route> ManyRoutes(size_t count) {
   return routes;
 }
 
-constexpr size_t kSmallTable = size_t{1} << 16;  // words
+constexpr size_t kSmallTable = size_t{1} << 16;  // size of the table in words
 
-// Returns the routes that a full table refuses.
+// Applies the routes; returns those that the full table refuses.
 std::vector<Route> RefusedOf(Both& both, const std::vector<Route>& routes) {
   std::vector<Route> refused;
   try {
@@ -375,7 +377,7 @@ TEST_F(UserspaceRoutesTest, ReportsWhatOfTheKernelHasNoRoomUntilItHas) {
     EXPECT_FALSE(RefusedOf(both, {test::MakeRoute("10.66.0.0/16", "10.0.1.2", 0, "eth1")}).empty());
     try {
       both.Apply({}, many);
-    } catch (const RouteError&) {  // the routes that were refused before
+    } catch (const RouteError&) {  // removals of routes that were refused before are refused
     }
     EXPECT_EQ(both.routes.Reinstall(), 0u);
     EXPECT_EQ(both.Lookup("10.55.1.1").kind, Kind::kLocal);

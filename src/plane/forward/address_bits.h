@@ -1,4 +1,5 @@
-// The bits of an address, from the first on, in the steps of the table's tree.
+// The bits of an IP address, from the first bit on, in steps of as many bits as a level of the
+// forwarding table's tree has.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class AddressBits {
       low_ = low_ << 8 | address.bytes[i + 8];
     }
   }
-  // Returns the next kStride bits; zeros after the last.
+  // Returns the next kStride bits of the address; after its last bit, zeros.
   size_t Next() {
     const size_t slot = high_ >> (64 - kStride);
     high_ = high_ << kStride | low_ >> (64 - kStride);

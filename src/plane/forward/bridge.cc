@@ -5,8 +5,8 @@
 namespace viaduct::forward {
 namespace {
 
-constexpr uint64_t kGroup = uint64_t{1} << 40;  // lowest bit of the first byte
-// 01:80:c2:00:00:00 to ...:0f
+constexpr uint64_t kGroup = uint64_t{1} << 40;  // group bit: lowest bit of the first byte
+// The reserved group addresses, from 01:80:c2:00:00:00 to 01:80:c2:00:00:0f.
 constexpr uint64_t kFirstReserved = 0x0180C2000000, kLastReserved = 0x0180C200000F;
 
 uint64_t NumberAt(const std::byte* at) {

@@ -14,25 +14,27 @@ namespace viaduct::forward {
 class Bridge {
  public:
   enum Outcome : size_t {
-    kForwarded,  // to the port of its destination
-    kFlooded,    // to all other ports
-    kFiltered,   // to the port on which it arrived
-    kReserved,   // for link-local protocols (section 7.12.6)
-    kMalformed,  // no Ethernet header, or a source that is a group
+    kForwarded,  // sent to the port of its destination
+    kFlooded,    // sent to all other ports
+    kFiltered,   // dropped: its destination is on the port of arrival
+    kReserved,   // dropped: for link-local protocols (IEEE 802.1D-2004, section 7.12.6)
+    kMalformed,  // no Ethernet header, or a source that is a group address
   };
   static constexpr std::array<std::string_view, 5> kOutcomes = {"forwarded", "flooded", "filtered",
                                                                 "reserved", "malformed"};
   static constexpr std::string_view kFilter = "";
   static constexpr bool kPromiscuous = true;
-  // The default of section 7.9.2.
+  // The time after which a silent station is forgotten: the default of IEEE 802.1D-2004, section
+  // 7.9.2.
   static constexpr auto kAgeing = Duration::Seconds(300);
-  // More stations than any link has; an attacker's forged stations must not take all memory.
+  // The maximum number of learned stations: more than any link has, but limited, so that an
+  // attacker's forged stations cannot take all memory.
   static constexpr size_t kMaxStations = 65536;
 
   explicit Bridge(const Node&) {}
 
   size_t Take(const Frame& frame, Outbox& outbox);
-  // Forgets stations that were silent for kAgeing.
+  // Forgets stations that have been silent for kAgeing.
   void Tick(Instant now, Outbox&);
 
   size_t Stations() const { return stations_.size(); }

@@ -11,20 +11,21 @@
 namespace viaduct::forward {
 
 // The counters of a node's ports in shared memory, which outlives the forwarder's process. One
-// thread writes, others read.
+// thread writes the counters, others read them.
 class Counters {
  public:
   static constexpr size_t kMaxOutcomes = 31;
-  // Frames not sent, counted on the port that should have sent them: its interface refused them or
-  // was full.
+  // The index of frames not sent, counted on the port that should have sent them: its interface
+  // refused them or its queue was full.
   static constexpr size_t kNotSent = kMaxOutcomes - 1;
-  // Frames that the kernel dropped, as the forwarder was too slow to receive them.
+  // The index of frames that the kernel dropped, because the forwarder was too slow to receive
+  // them.
   static constexpr size_t kRingFull = kMaxOutcomes - 2;
   static constexpr size_t kWordsPerPort = kMaxOutcomes + 1;
 
   static size_t WordsFor(size_t ports) { return ports * kWordsPerPort; }
 
-  // The words must outlive this. Ports beyond them are not counted.
+  // The words must outlive this object. Ports for which there are too few words are not counted.
   explicit Counters(std::span<Word> words) : words_(words) {}
 
   // Counts a frame that arrived on the port, by its outcome in the program.
@@ -39,7 +40,7 @@ class Counters {
 
   struct OfPort {
     std::array<uint64_t, kMaxOutcomes> frames{};
-    uint64_t bytes = 0;  // bytes of frames with outcome 0: forwarded
+    uint64_t bytes = 0;  // bytes of frames with outcome 0 (forwarded)
   };
   static OfPort Read(std::span<const Word> words, size_t port);
   // Creates memory for the counters of `ports` ports. Throws SystemError.

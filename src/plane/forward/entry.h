@@ -1,4 +1,4 @@
-// A forwarding table's entry for a destination.
+// A forwarding table's entry for a destination prefix.
 #pragma once
 
 #include <compare>
@@ -11,24 +11,24 @@
 namespace viaduct::forward {
 
 struct Hop {
-  uint32_t ifindex = 0;  // outgoing
-  // The neighbour; empty: the destination itself.
+  uint32_t ifindex = 0;  // the outgoing interface
+  // The neighbour to which the packet is sent; empty: the packet's destination itself.
   std::optional<wire::IpAddress> gateway;
   friend auto operator<=>(const Hop&, const Hop&) = default;
 };
 
 enum class Kind : uint8_t {
   kNone,         // no entry
-  kForward,      // to a neighbour
-  kLocal,        // an address of the node, whose kernel receives it
-  kBroadcast,    // broadcast in a network of the node, whose kernel receives it
-  kUnreachable,  // refused, with an ICMP error: host unreachable
-  kProhibited,   // refused, with an ICMP error: administratively prohibited
+  kForward,      // forwarded to a neighbour
+  kLocal,        // to an address of the node, whose kernel receives the packet
+  kBroadcast,    // to a broadcast address of the node, whose kernel receives the packet
+  kUnreachable,  // refused with an ICMP error: host unreachable
+  kProhibited,   // refused with an ICMP error: administratively prohibited
   kBlackhole,    // dropped
-  kUp,           // no route: to the device that leads up to the simulator, whose protocol decides
+  kUp,           // no route: sent to the TUN device of the simulator, whose protocol decides
 };
 
-// Several hops: flows are spread over them.
+// A forwarding decision; if it has several hops, flows are spread over them.
 struct Entry {
   Kind kind = Kind::kNone;
   std::vector<Hop> hops;  // for kForward and kUp, at least one and at most kMaxHops
@@ -37,13 +37,13 @@ struct Entry {
 
 inline constexpr size_t kMaxHops = 64;
 
-// The limits of a node's rate of ICMP errors, from its kernel's parameters (ip-sysctl.rst of the
-// kernel's documentation).
+// The limits on a node's rate of ICMP errors, from its kernel's parameters (described in
+// ip-sysctl.rst of the kernel's documentation).
 struct IcmpLimits {
-  uint32_t ipv4_interval_ms = 1000;  // net.ipv4.icmp_ratelimit: one per destination
+  uint32_t ipv4_interval_ms = 1000;  // net.ipv4.icmp_ratelimit: interval per destination
   uint32_t ipv4_types = 0x1818;      // net.ipv4.icmp_ratemask: the types that are limited
   uint32_t ipv6_interval_ms = 1000;  // net.ipv6.icmp.ratelimit
-  uint32_t ipv6_types = 0xB;         // net.ipv6.icmp.ratemask, types 0 to 31
+  uint32_t ipv6_types = 0xB;         // net.ipv6.icmp.ratemask: the limited types from 0 to 31
   friend bool operator==(const IcmpLimits&, const IcmpLimits&) = default;
 };
 

@@ -21,28 +21,31 @@
 namespace viaduct::forward {
 namespace {
 
-// Opens a raw socket; returns none if the kernel lacks this family.
+// Opens a raw socket; returns no descriptor if the kernel lacks this address family.
 UniqueFd RawSocket(int family, int protocol) {
   UniqueFd opened(socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!opened && errno != EAFNOSUPPORT) throw SystemError("open a raw socket", errno);
   return opened;
 }
 
-// Packets that wait for a neighbour count in the socket's buffer until then: it has space for as
-// many as may wait for a neighbour that is held (lab/upcalls.cc).
+// The size of the send buffer of a raw socket. Packets for a neighbour that is not resolved count
+// in the socket's buffer until they are sent, so the buffer has space for as many packets as may
+// wait for a neighbour that is held (lab/upcalls.cc).
 constexpr int kSendBuffer = 16 << 20;
 
-// Opens a socket that only sends. Packets of protocol 255 would be received by it instead of being
-// refused; bound to an address that no packet for the node has, it receives none. The kernel uses
-// no broadcast or multicast address as a source (raw_bind(), rawv6_bind()).
+// Opens a raw socket that only sends. The socket would receive packets of protocol 255, which the
+// kernel should refuse; it is bound to an address that no packet for the node has, so it receives
+// none. The kernel uses no broadcast or multicast address as a source (raw_bind(), rawv6_bind()).
 UniqueFd SendingSocket(const wire::IpAddress& bound_to) {
   const bool is_ipv4 = bound_to.family == wire::Family::kIpv4;
   UniqueFd opened = RawSocket(is_ipv4 ? AF_INET : AF_INET6, IPPROTO_RAW);
   if (!opened) return opened;
-  // Errors are sent to the source of the packet, which may be a broadcast address.
+  // SO_BROADCAST is set because ICMP errors are sent to the source of a packet, which may be a
+  // broadcast address.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
   SetSocketBuffer(opened.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
-  // The packets of this socket do not count as the use of a route by a program of the node.
+  // The mark shows that the packets of this socket do not count as the use of a route by a program
+  // of the node.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_MARK, sys::kForwardedMark, "SO_MARK");
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;
@@ -60,12 +63,13 @@ UniqueFd Icmpv6Socket() {
   UniqueFd opened = RawSocket(AF_INET6, IPPROTO_ICMPV6);
   if (!opened) return opened;
   icmp6_filter nothing{};
-  for (auto& word : nothing.data) word = 0xFFFFFFFF;  // a bit that is set: not received
+  for (auto& word : nothing.data) word = 0xFFFFFFFF;  // a set bit: the type is not received
   SetSocketOption(opened.get(), IPPROTO_ICMPV6, ICMPV6_FILTER, nothing, "ICMPV6_FILTER");
   return opened;
 }
 
-// More addresses would make the filter too long for the kernel; the program's table has all.
+// The maximum number of own addresses in a socket's filter: more would make the filter too long for
+// the kernel. The forwarding program's table has all addresses.
 constexpr size_t kMaxFiltered = 64;
 
 std::string OwnDestinations(const std::vector<sys::InterfaceAddress>& own) {

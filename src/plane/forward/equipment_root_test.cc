@@ -1,4 +1,4 @@
-// Tests of the sockets of a forwarder next to a real kernel. Needs root.
+// Tests of a forwarder's sockets together with a real kernel. Needs root.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 namespace viaduct::forward {
 namespace {
 
-constexpr uint8_t kUnassigned = 255;  // the number of IPPROTO_RAW
+constexpr uint8_t kUnassigned = 255;  // unassigned protocol number, equal to IPPROTO_RAW
 
 UniqueFd OpenRaw(int family, int protocol) {
   return UniqueFd(
@@ -78,7 +78,8 @@ void WithEquipment(const std::function<void(const Equipment&)>& test) {
   });
 }
 
-// With a forwarder the kernel refuses the same packets as without one.
+// The kernel refuses the same packets with a forwarder's raw sockets as without them, because the
+// sockets receive nothing.
 TEST(EquipmentTest, TheRawSocketsReceiveNothing) {
   WithEquipment([](const Equipment& equipment) {
     const UniqueFd icmp = OpenRaw(AF_INET, IPPROTO_ICMP);

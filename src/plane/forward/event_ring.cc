@@ -32,7 +32,8 @@ bool EventWriter::Write(const Event& event) {
   place[1].store(event.value, std::memory_order_relaxed);
   words_[event_ring::kWritten].store(written + 1, std::memory_order_release);
   const char ring = 0;
-  // send() fails if the reader has not answered for long; then the doorbell rings anyway.
+  // send() fails if the reader has not answered for a long time; then the socket is full, so the
+  // doorbell is still ringing.
   send(doorbell_, &ring, sizeof ring, MSG_DONTWAIT | MSG_NOSIGNAL);
   return true;
 }
@@ -41,7 +42,7 @@ EventReader::EventReader(std::span<Word> words, int doorbell)
     : words_(Checked(words)), doorbell_(doorbell) {}
 
 bool EventReader::Answer() {
-  std::array<char, 4096> rings;  // more than a socket holds of single bytes
+  std::array<char, 4096> rings;  // larger than the number of single bytes that a socket holds
   left_ = event_ring::kEvents;
   return recv(doorbell_, rings.data(), rings.size(), MSG_DONTWAIT) != 0;
 }

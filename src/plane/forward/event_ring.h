@@ -1,6 +1,7 @@
-// Events from a forwarder back to the control plane: a bounded ring in shared memory with one
+// A ring of events from a forwarder to the control plane: a bounded ring in shared memory with one
 // writer and one reader. Neither waits for the other: events for which there is no space are lost,
-// and the writer must be able to report them again. Either side may exit and be replaced.
+// and the writer must be able to report them again. Writer and reader may each exit and be
+// replaced.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,10 @@ struct Event {
 };
 
 namespace event_ring {
-// kWritten and kRead count events and never wrap to 0; the places of the events follow.
+// The first words of the ring: the numbers of events written and read so far, which never wrap to
+// 0. The events follow behind them.
 enum HeaderWord : size_t { kWritten, kRead, kHeaderWords };
-inline constexpr size_t kEvents = 1024;  // a power of two
+inline constexpr size_t kEvents = 1024;  // the ring's capacity in events, a power of two
 inline constexpr size_t kWords = kHeaderWords + 2 * kEvents;
 }  // namespace event_ring
 
@@ -28,15 +30,15 @@ inline constexpr size_t kWords = kHeaderWords + 2 * kEvents;
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Returns false if there is no space.
+  // Reports an event. Returns false if there is no space for it.
   virtual bool Write(const Event& event) = 0;
 };
 
 class EventWriter final : public EventSink {
  public:
   // `doorbell`: an end of a stream socket pair, whose other end wakes the reader; not owned. (With
-  // an eventfd the other side could block the writer.) The words must outlive this. Throws
-  // UsageError if they are fewer than event_ring::kWords.
+  // an eventfd, the reader's process could block the writer.) The words must outlive this object.
+  // Throws UsageError if there are fewer than event_ring::kWords words.
   EventWriter(std::span<Word> words, int doorbell);
   bool Write(const Event& event) override;
 
@@ -47,14 +49,15 @@ class EventWriter final : public EventSink {
 
 class EventReader {
  public:
-  // `doorbell`: the other end of EventWriter's socket pair; not owned. The words must outlive this.
-  // Throws UsageError if they are fewer than event_ring::kWords.
+  // `doorbell`: the other end of EventWriter's socket pair; not owned. The words must outlive this
+  // object. Throws UsageError if there are fewer than event_ring::kWords words.
   EventReader(std::span<Word> words, int doorbell);
-  // Must be called before events are read: the doorbell rings again for later events. Returns false
-  // if the other side has shut the doorbell down, so that it would ring for ever.
+  // Resets the doorbell. Must be called before events are read, so that the doorbell rings again
+  // for later events. Returns false if the writer's process has shut the doorbell down, which would
+  // make it ring for ever.
   bool Answer();
-  // Returns the next event, or nothing if there is none. Whatever the writer has done to the
-  // memory, returns at most event_ring::kEvents events between two calls of Answer().
+  // Returns the next event, or nothing if there is none. Returns at most event_ring::kEvents events
+  // between two calls of Answer(), even if the writer has corrupted the memory.
   std::optional<Event> Read();
 
  private:

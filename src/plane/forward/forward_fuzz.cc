@@ -1,5 +1,5 @@
-// A table in shared memory and frames from the network: no bytes may make the forwarder read or
-// write out of bounds, or hang; nor may a forwarder's events do so to their reader.
+// Fuzzes a table in shared memory and frames from the network: no bytes may make the forwarder read
+// or write out of bounds, or hang; nor may a forwarder's events do so to their reader.
 #include <algorithm>
 #include <vector>
 
@@ -24,7 +24,7 @@ struct Nowhere final : Carrier {
 
 constexpr size_t kTableWords = 64;
 
-// Words of the input, behind a header that a reader accepts.
+// Returns a table whose words are the fuzzer's input, behind a header that a reader accepts.
 std::vector<Word> HostileTable(std::span<const uint8_t> input) {
   std::vector<Word> words(table::kHeaderWords + kTableWords);
   for (size_t i = 0; i < std::min(input.size(), kTableWords * 8); ++i) {
@@ -35,7 +35,7 @@ std::vector<Word> HostileTable(std::span<const uint8_t> input) {
   return words;
 }
 
-// Each word of the input overwrites one of an RBridge's tables.
+// Runs an RBridge on one frame with tables of which each word of the input overwrites one word.
 void RunRBridge(std::span<const Word> input, std::vector<std::byte> frame, Outbox& outbox) {
   static std::vector<Word> words(rbridge_tables::kWords);
   static std::vector<Word> ring(event_ring::kWords);

@@ -22,9 +22,10 @@ namespace {
 
 constexpr size_t kBurst = 64;
 constexpr auto kTick = Duration::Milliseconds(100);
-// The number of ring slots of all ports of a lab together, and the bounds per port.
+// The number of ring slots of all ports of a lab together, and the maximum and minimum per port.
 constexpr uint32_t kLabSlots = 65536, kMaxSlots = 4096, kMinSlots = 256;
-// Tags in the poller: node << 32 | port, kStopTag, or kNeighboursTag instead of the port.
+// The tags of descriptors in the poller: node << 32 | port for a port, node << 32 | kNeighboursTag
+// for a node's neighbour monitor, and kStopTag.
 constexpr uint64_t kStopTag = UINT64_MAX;
 constexpr uint32_t kNeighboursTag = UINT32_MAX;
 
@@ -81,7 +82,7 @@ class Forwarder::RunningNode final : public Carrier {
 
   void ReadNeighbours() { monitor_.Read(&neighbours_); }
 
-  // Calls a function that calls the program, and names the program in exceptions.
+  // Calls a function that runs the forwarding program, and adds the program's name to exceptions.
   template <class F>
   void Guard(F call) {
     ProgramWatch::Name(whose_.c_str());
@@ -129,7 +130,7 @@ class Forwarder::RunningNode final : public Carrier {
   void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) override {
     const bool is_taken = family == wire::Family::kIpv4 ? kernel_.SendIpv4(packet, ifindex)
                                                         : kernel_.SendIpv6(packet, ifindex);
-    // An ICMP error (without an interface) that is not sent is not counted.
+    // An ICMP error, which has no interface, is not counted if it is not sent.
     if (!is_taken && ifindex != 0) counters_.AddFrames(PortOf(ifindex), Counters::kNotSent, 1);
   }
 
@@ -143,14 +144,16 @@ class Forwarder::RunningNode final : public Carrier {
   }
 
  private:
-  // Returns the first port for an interface that is no port, so that its losses are counted.
+  // Returns the port of an interface; for an interface that is no port, the first port, so that its
+  // losses are counted.
   size_t PortOf(uint32_t ifindex) const {
     const auto found = std::ranges::find(node_.ports, ifindex, &PortInfo::ifindex);
     return found == node_.ports.end() ? 0 : static_cast<size_t>(found - node_.ports.begin());
   }
 
-  // Most frames are as on a wire. A neighbour that keeps its offloads on may send super-frames, or
-  // frames without a checksum.
+  // Collects a received frame for the program. Most frames are as on a wire. A neighbour that keeps
+  // its offloads on may send super-frames, or frames without a checksum: they are split and
+  // completed first.
   void TakeFrame(size_t port, const io::ReceivedFrame& frame, Instant now) {
     if (frame.checksum == io::Checksum::kInFrame && frame.gso_size == 0) {
       frames_.push_back({port, frame.bytes, now});
@@ -169,14 +172,14 @@ class Forwarder::RunningNode final : public Carrier {
   std::optional<EventWriter> events_;
   NeighbourMonitor monitor_;
   NeighbourTable neighbours_;
-  std::string whose_;  // the program, for messages
+  std::string whose_;  // names of node and program, for messages
   KernelSender kernel_;
   UpcallSender upcalls_;
   Node node_;
   Outbox outbox_;
   std::unique_ptr<AnyProgram> program_;
   std::vector<std::unique_ptr<io::RingPort>> ports_;
-  std::vector<uint64_t> ring_full_;  // number counted so far, indexed by port
+  std::vector<uint64_t> ring_full_;  // frames counted so far, indexed by port
   io::SuperFrameSplitter splitter_;
   std::array<io::ReceivedFrame, kBurst> received_;
   std::vector<Frame> frames_;
@@ -188,8 +191,9 @@ Forwarder::Forwarder(std::vector<Equipment> equipment) {
                             [](const Equipment& each) { return each.ports.size(); });
   const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
                                     kMinSlots, kMaxSlots);
-  // The nodes start in parallel: for each ring the kernel waits until no processor uses the socket
-  // any more (packet_set_ring(), synchronize_net()), some 10 ms whether for one or for all.
+  // The nodes are started in parallel: for each ring the kernel waits until no processor uses the
+  // socket any more (packet_set_ring(), synchronize_net()); this takes some 10 ms, for one socket
+  // or for all.
   std::vector<std::future<std::unique_ptr<RunningNode>>> starting;
   starting.reserve(equipment.size());
   for (Equipment& each : equipment) {

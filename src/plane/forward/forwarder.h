@@ -11,14 +11,14 @@ namespace viaduct::forward {
 
 class Forwarder {
  public:
-  // Receives frames from construction on. Throws Error (a table of another format, no memory for
-  // the rings).
+  // Opens the rings, which receive frames from now on, and creates the programs. Throws Error (a
+  // table of another format, no memory for the rings).
   explicit Forwarder(std::vector<Equipment> equipment);
   ~Forwarder();
   Forwarder(const Forwarder&) = delete;
   Forwarder& operator=(const Forwarder&) = delete;
 
-  // Forwards until `stop` is readable.
+  // Forwards frames until `stop` is readable.
   void Run(int stop);
 
  private:

@@ -1,4 +1,4 @@
-// A hash of addresses.
+// A hash function for addresses.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace viaduct::forward {
 
-// The mixing step of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-// Generators, 2014).
+// Returns a hash of the value: the mixing step of splitmix64 (Steele, Lea, Flood: Fast Splittable
+// Pseudorandom Number Generators, 2014).
 inline uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
   value = (value ^ value >> 27) * 0x94D049BB133111EB;

@@ -1,5 +1,5 @@
 // The smallest forwarding program, as an example: a repeater, which sends each frame to all ports
-// except the one on which it arrived.
+// except the port of its arrival.
 #pragma once
 
 #include <array>

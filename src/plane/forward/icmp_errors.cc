@@ -9,13 +9,14 @@ namespace viaduct::forward {
 namespace {
 
 constexpr size_t kIcmpHeader = 8;
-// The maximum lengths of errors: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4(c).
+// The maximum lengths of ICMP error packets: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4(c).
 constexpr size_t kMaxIpv4Length = 576, kMaxIpv6Length = 1280;
 constexpr uint8_t kInternetControl = 0xC0, kTypeOfService = 0x1E;  // bits of an IPv4 header's TOS
 constexpr uint8_t kInformational = 128;                   // the first ICMPv6 type that is no error
 constexpr auto kUnroutedInterval = Duration::Seconds(1);  // ip_rt_error_cost of net/ipv4/route.c
 
-// Returns whether the type is an error in icmp_pointers[] of net/ipv4/icmp.c, or unknown.
+// Returns whether the ICMP type is marked as an error in icmp_pointers[] of net/ipv4/icmp.c, or is
+// unknown.
 bool IsError(uint8_t type) {
   constexpr uint8_t kLast = 18;  // NR_ICMP_TYPES
   return type == 3 || type == 4 || type == 5 || type == 11 || type == 12 || type > kLast;
@@ -28,7 +29,8 @@ bool MayAnswerIpv4(const wire::Ipv4Header& header, wire::ConstBytes packet) {
          !IsError(wire::Load8(packet.data() + header.header_length));
 }
 
-// `layers`: the layers of a fragment of IPv6, whose fragment header is the last one.
+// Returns whether an IPv6 packet is a fragment, but not the first. `layers`: the packet's layers,
+// of which the fragment header is the last before the transport header.
 bool IsLaterFragment(wire::ConstBytes packet, const wire::IpLayers& layers) {
   constexpr size_t kFromEnd = 6;
   constexpr uint16_t kOffset = 0xFFF8;
@@ -39,7 +41,8 @@ bool MayAnswerIpv6(const wire::Ipv6Header& header, wire::ConstBytes packet) {
   if (header.source.IsUnspecified() || header.source.IsMulticast()) return false;
   const auto layers = wire::FindIpLayersInPacket(packet);
   if (!layers || layers->protocol != wire::ip_protocol::kIcmpv6) return true;
-  // Only the first fragment has a type (is_ineligible() of net/ipv6/icmp.c).
+  // Later fragments may be answered: only the first fragment has an ICMPv6 type (is_ineligible() of
+  // net/ipv6/icmp.c).
   if (layers->fragment && IsLaterFragment(packet, *layers)) return true;
   return layers->transport < packet.size() &&
          wire::Load8(packet.data() + layers->transport) >= kInformational;
@@ -74,7 +77,7 @@ void IcmpErrors::SendIpv4(const IcmpError& error, const wire::Ipv4Header& header
   constexpr size_t kBefore = wire::Ipv4Header::kSize + kIcmpHeader;
   const wire::ConstBytes quoted = packet.first(std::min(packet.size(), kMaxIpv4Length - kBefore));
   const wire::Bytes answer = outbox.Make(kBefore + quoted.size());
-  wire::Ipv4Header outer;  // the kernel fills in the source, and the identification
+  wire::Ipv4Header outer;  // the kernel fills in the source address and the identification
   outer.tos = static_cast<uint8_t>((header.tos & kTypeOfService) | kInternetControl);
   outer.total_length = static_cast<uint16_t>(answer.size());
   outer.protocol = wire::ip_protocol::kIcmp;

@@ -43,7 +43,7 @@ sockaddr_in6 Ipv6Address(const wire::IpAddress& address, uint32_t ifindex) {
   return result;
 }
 
-// Returns the number of first bits that two addresses have in common.
+// Returns the length of the common prefix of two addresses, in bits.
 int CommonBits(const wire::IpAddress& one, const wire::IpAddress& other) {
   for (size_t i = 0; i < one.bytes.size(); ++i) {
     const auto differing = static_cast<uint8_t>(one.bytes[i] ^ other.bytes[i]);
@@ -54,7 +54,8 @@ int CommonBits(const wire::IpAddress& one, const wire::IpAddress& other) {
 
 }  // namespace
 
-// Returns the source with the longest common prefix (RFC 6724, rule 8).
+// Returns the address of the interface whose common prefix with the destination is longest (RFC
+// 6724, rule 8), as the source of an ICMPv6 error.
 std::optional<wire::IpAddress> KernelSender::SourceFor(const wire::IpAddress& destination,
                                                        uint32_t ifindex) const {
   std::optional<wire::IpAddress> best;
@@ -101,7 +102,8 @@ bool KernelSender::SendIcmpv6(const wire::IpAddress& destination, wire::ConstByt
   in6_pktinfo info{};
   if (const auto source = SourceFor(destination, ifindex)) {
     std::memcpy(&info.ipi6_addr, source->bytes.data(), sizeof info.ipi6_addr);
-    // The source address may have been removed.
+    // If sending fails, the source address may have been removed: the kernel then chooses the
+    // source.
     if (SendWith(icmpv6_.get(), address, IPPROTO_IPV6, IPV6_PKTINFO, info, true, message)) {
       return true;
     }

@@ -1,4 +1,5 @@
-// Packets that a node's kernel sends on behalf of its forwarder, through raw sockets (raw(7)).
+// A sender of packets that a node's kernel sends on behalf of the node's forwarder, through raw
+// sockets (raw(7)).
 #pragma once
 
 #include <optional>
@@ -12,11 +13,12 @@
 
 namespace viaduct::forward {
 
-// Never blocks. Packets that the kernel refuses (no route, full buffers) are lost.
+// Sends packets through the node's kernel and never blocks. Packets that the kernel refuses (no
+// route, full buffers) are lost.
 class KernelSender {
  public:
-  // Takes sockets of IPPROTO_RAW and IPPROTO_ICMPV6; empty ones send nothing. `own`: the node's
-  // addresses.
+  // Takes raw sockets of IPPROTO_RAW and IPPROTO_ICMPV6; with an empty descriptor, packets of its
+  // kind are not sent. `own`: the node's addresses.
   KernelSender(UniqueFd ipv4, UniqueFd ipv6, UniqueFd icmpv6,
                std::vector<sys::InterfaceAddress> own)
       : ipv4_(std::move(ipv4)),
@@ -24,11 +26,13 @@ class KernelSender {
         icmpv6_(std::move(icmpv6)),
         own_(std::move(own)) {}
 
-  // Sends as Carrier::SendAsOwn(). Returns whether the kernel accepted the packet.
+  // Sends an IP packet as described at Carrier::SendAsOwn(). Returns whether the kernel accepted
+  // the packet.
   bool SendIpv4(wire::ConstBytes packet, uint32_t ifindex);
   bool SendIpv6(wire::ConstBytes packet, uint32_t ifindex);
-  // Sends from an address of the interface `ifindex`, as the kernel sends its own errors
-  // (icmp6_send() of net/ipv6/icmp.c), if a suitable one exists; else the kernel chooses.
+  // Sends an ICMPv6 message from an address of the interface `ifindex`, if a suitable one exists,
+  // as the kernel sends its own errors (icmp6_send() of net/ipv6/icmp.c); else the kernel chooses
+  // the source address.
   bool SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message, uint32_t ifindex);
 
  private:

@@ -56,7 +56,8 @@ UniqueFd NeighbourMonitor::Open() {
   UniqueFd opened(
       SystemCall("open a neighbour monitor",
                  socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)));
-  // A buffer above the limit needs the opener's privileges, but affects only speed.
+  // A buffer above the system's limit needs the privileges of the process that opens the socket. A
+  // failure is ignored, as the buffer's size affects only speed.
   setsockopt(opened.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer);
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;

@@ -8,17 +8,18 @@ namespace viaduct::forward {
 
 class NeighbourMonitor {
  public:
-  // Opens a socket for the constructor, in the calling thread's namespace. Throws SystemError.
+  // Opens a netlink socket for the constructor, in the calling thread's namespace. Throws
+  // SystemError.
   static UniqueFd Open();
 
-  // The socket may have been opened by another process; needs no privilege. Requests all
-  // neighbours.
+  // Takes the socket, which another process may have opened, and requests all neighbours from the
+  // kernel; needs no privilege.
   explicit NeighbourMonitor(UniqueFd socket);
 
-  // Returns a descriptor that is readable when Read() has something to read.
+  // Returns a descriptor that is readable when Read() would apply changes.
   int fd() const { return socket_.get(); }
-  // Applies all changes so far; does not block. If the kernel had to drop changes, clears the table
-  // and requests all neighbours again. Throws SystemError.
+  // Applies all of the kernel's changes so far to the table; does not block. If the kernel had to
+  // drop changes, clears the table and requests all neighbours again. Throws SystemError.
   void Read(NeighbourTable* table);
 
  private:

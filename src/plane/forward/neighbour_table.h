@@ -12,17 +12,17 @@ namespace viaduct::forward {
 
 struct Neighbour {
   wire::MacAddress mac;
-  // The kernel has not heard from the neighbour for a while (NUD_STALE): it asks again only if it
-  // sends something there itself.
+  // Whether the kernel has not heard from the neighbour for a while (NUD_STALE): the kernel probes
+  // the neighbour again only if the kernel itself sends a packet to it.
   bool is_stale = false;
-  Instant asked;  // when the kernel last got a packet to send for that reason
+  Instant asked;  // time of the last packet that the kernel got to send because of is_stale
 };
 
-// For one thread.
+// The MAC addresses of neighbours, by interface and IP address. For use by one thread.
 class NeighbourTable {
  public:
-  // Returns null if the neighbour's address is not (or no longer) resolved. Valid until the next
-  // change.
+  // Returns a neighbour, or null if the neighbour's address is not (or no longer) resolved. The
+  // pointer is valid until the next change.
   Neighbour* Find(uint32_t ifindex, const wire::IpAddress& address) {
     const auto found = entries_.find({ifindex, address});
     return found == entries_.end() ? nullptr : &found->second;

@@ -14,21 +14,23 @@ constexpr uint8_t kEnd = 0, kNoOperation = 1, kRecordRoute = 7, kTimestamp = 68;
 constexpr uint8_t kLooseRoute = 131, kCipso = 134, kStrictRoute = 137, kRouterAlert = 148;
 }  // namespace ipv4_option
 
-// IANA's types of options in hop-by-hop headers. The two highest bits of any other type give the
-// action; 0: skip the option.
+// IANA's types of options in hop-by-hop headers. In any type that is not listed, the two highest
+// bits are the action; 0: skip the option.
 namespace hop_option {
 constexpr uint8_t kPad1 = 0, kPadN = 1, kRouterAlert = 5, kCalipso = 7, kIoam = 49, kJumbo = 194;
 constexpr uint8_t kActions = 0xC0;
 }  // namespace hop_option
 constexpr size_t kMaxPadding = 7;
-constexpr int kMaxHopOptions = 8;  // net.ipv6.max_hbh_opts_number
+constexpr int kMaxHopOptions = 8;  // the default of net.ipv6.max_hbh_opts_number
 
-// Returns the option at the start, with its type and length; empty if it is cut off.
+// Returns the first option, of this length with its type and length bytes; empty if the option is
+// truncated.
 wire::ConstBytes FirstOption(wire::ConstBytes options, size_t length) {
   return length < 2 || length > options.size() ? wire::ConstBytes() : options.first(length);
 }
 
-// RFC 791: the pointer counts from 1, and is behind the option if that is full.
+// Returns whether the kernel accepts a Record Route option (RFC 791): its pointer counts from 1,
+// and points behind the option if the option is full.
 bool AcceptsRecordRoute(wire::ConstBytes option) {
   if (option.size() < 3) return false;
   const size_t pointer = wire::Load8(&option[2]);
@@ -63,15 +65,16 @@ bool AcceptsIpv4Option(wire::ConstBytes option) {
   }
 }
 
-// `alignment`: the option's offset from the start of the header of hop-by-hop options.
+// Returns whether the kernel accepts a hop-by-hop option. `alignment`: the option's offset from the
+// start of the header of hop-by-hop options.
 bool AcceptsHopOption(wire::ConstBytes option, size_t alignment) {
   switch (const uint8_t type = wire::Load8(&option[0]); type) {
     case hop_option::kRouterAlert:
       return option.size() == 4;
     case hop_option::kIoam:
       return alignment % 4 == 0;
-    case hop_option::kCalipso:  // no domains are defined
-    case hop_option::kJumbo:    // no frame has the length that it must state
+    case hop_option::kCalipso:  // refused, as no CALIPSO domains are defined
+    case hop_option::kJumbo:    // refused: no frame has the length that a jumbo option must have
       return false;
     default:
       return (type & hop_option::kActions) == 0;

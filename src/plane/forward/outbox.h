@@ -12,33 +12,34 @@
 
 namespace viaduct::forward {
 
-// The sender of the frames of an outbox.
+// The interface of the objects that send the frames of an outbox.
 class Carrier {
  public:
   virtual ~Carrier() = default;
-  // Sends the frames in their order; the bytes are valid during the call. Frames that cannot be
-  // sent are dropped and counted.
+  // Sends the frames through the port, in their order; the bytes are valid during the call. Frames
+  // that cannot be sent are dropped and counted.
   virtual void Transmit(size_t port, std::span<const wire::ConstBytes> frames) = 0;
-  // Makes the node's kernel send an IP packet as one of its own: the kernel chooses the route
-  // (through this interface, unless 0), resolves the neighbour, and fills in an IPv4 source that is
-  // 0.0.0.0.
+  // Makes the node's kernel send an IP packet as it sends its own packets: the kernel chooses the
+  // route (through the interface `ifindex`, unless 0), resolves the neighbour, and fills in an IPv4
+  // source that is 0.0.0.0.
   virtual void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) = 0;
   // Sends an ICMPv6 message without checksum, whose source address the kernel chooses. `ifindex` is
-  // for link-local destinations.
+  // the interface for link-local destinations.
   virtual void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
                           uint32_t ifindex) = 0;
-  // Passes an IP packet that arrived on `port` to the simulator, through the device `ifindex`.
+  // Passes an IP packet that arrived on `port` to the simulator, through the TUN device `ifindex`.
   virtual void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) = 0;
 };
 
-// Collects the frames of one burst by port, so that each port sends its own with one system call.
+// Collects the frames of one burst by outgoing port, so that each port sends its frames with one
+// system call.
 class Outbox {
  public:
-  // `carrier` must outlive this.
+  // `carrier` must outlive this object.
   Outbox(size_t ports, Carrier& carrier) : frames_(ports), carrier_(carrier) {}
 
-  // `bytes` must stay valid until the end of the burst: the frame that arrived, or Make(). Throws
-  // std::out_of_range if there is no such port.
+  // Sends a frame through a port. `bytes` must stay valid until the end of the burst: bytes of the
+  // frame that arrived, or from Make(). Throws std::out_of_range if there is no such port.
   void Send(size_t port, wire::ConstBytes bytes) { frames_.at(port).push_back(bytes); }
   // Sends a frame to all ports except `but`.
   void Flood(size_t but, wire::ConstBytes bytes) {
@@ -46,7 +47,8 @@ class Outbox {
       if (port != but) Send(port, bytes);
     }
   }
-  // Returns memory for a frame, valid until the end of the burst; the next burst reuses it.
+  // Returns memory for a frame of `bytes` bytes, valid until the end of the burst; the next burst
+  // reuses the memory.
   wire::Bytes Make(size_t bytes) {
     if (bytes > kBlock) {
       long_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -63,7 +65,7 @@ class Outbox {
     return made;
   }
 
-  // Calls the function of Carrier, after all frames sent before.
+  // Calls Carrier::SendAsOwn(), after all frames sent before.
   void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex = 0) {
     Flush();
     carrier_.SendAsOwn(family, packet, ifindex);
@@ -84,7 +86,7 @@ class Outbox {
       frames_[port].clear();
     }
   }
-  // Ends the burst: its frames and the memory from Make() are no longer needed.
+  // Ends the burst: sends its frames; the memory from Make() is reused.
   void EndBurst() {
     Flush();
     long_.clear();
@@ -94,10 +96,10 @@ class Outbox {
 
  private:
   std::vector<std::vector<wire::ConstBytes>> frames_;  // indexed by port
-  static constexpr size_t kBlock = 16384;              // a few hold a burst of frames as on a wire
+  static constexpr size_t kBlock = 16384;              // bytes; a few blocks hold a burst
   std::vector<std::unique_ptr<std::byte[]>> blocks_, long_;
-  size_t used_ = 0;   // number of blocks
-  wire::Bytes left_;  // the rest of the last used block
+  size_t used_ = 0;   // number of used blocks
+  wire::Bytes left_;  // the free bytes of the last used block
   Carrier& carrier_;
 };
 

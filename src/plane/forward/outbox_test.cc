@@ -24,7 +24,7 @@ TEST(OutboxTest, MadeFramesLastUntilTheEndOfTheBurst) {
   for (int burst = 0; burst < 3; ++burst) {
     std::vector<wire::Bytes> made;
     for (size_t i = 0; i < 200; ++i) {
-      // Some frames are longer than the blocks of which the others are parts.
+      // Some frames are longer than the outbox's blocks; all other frames are parts of blocks.
       made.push_back(outbox.Make(i % 50 == 49 ? 70000 : 60 + 14 * i));
       Fill(made.back(), i);
     }

@@ -1,9 +1,9 @@
-// Forwarding programs: what a node does with the frames of its ports.
+// Forwarding programs, which decide what a node does with the frames of its ports.
 //
-// A program is a small class (ForwardingProgram) with the tables that it needs. hub.h is the
-// shortest; docs/howto/layer2.md describes how to write one in a separate library, and
-// CONTRIBUTING.md how to add a built-in one. A program needs only this header and the headers that
-// this one includes.
+// A program is a small class (ForwardingProgram) with the tables that it needs. The shortest
+// program is in hub.h; docs/howto/layer2.md describes how to write a program in a separate library,
+// and CONTRIBUTING.md how to add a built-in one. A program needs only this header and the headers
+// that it includes.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ namespace viaduct::forward {
 struct Frame {
   size_t port = 0;    // port of arrival: an index of Node::ports
   wire::Bytes bytes;  // from the destination MAC on; may be changed in place; valid for the burst
-  Instant now;        // monotonic
+  Instant now;        // time of the monotonic clock
 };
 
 struct PortInfo {
@@ -47,30 +47,31 @@ struct Node {
   std::vector<PortInfo> ports;
   std::span<const Word> table;           // shared with the control plane, in the program's format
   NeighbourTable* neighbours = nullptr;  // the neighbours in the node's kernel
-  EventSink* events = nullptr;           // to the control plane; null if it wants none
-  // Makes `neighbours` equal to the kernel's at the call; empty: they always are.
+  EventSink* events = nullptr;           // passes events to the control plane; null if not wanted
+  // Makes `neighbours` equal to the kernel's neighbours at the time of the call; empty: they are
+  // always equal.
   std::function<void()> read_neighbours = {};
 };
 
-// P is constructed from a Node.
+// The requirements on the class P of a forwarding program. P is constructed from a Node.
 //  - Take() handles one frame: it sends any number of frames into the outbox (the frame itself,
 //    changed in place, or others) and returns the outcome, an index of kOutcomes, of which the
-//    first is "forwarded". A frame that it does not send is dropped; the node's kernel has its own
-//    copy of each frame and receives the frames for itself.
+//    first is "forwarded". A frame that Take() does not send is dropped; the node's kernel has its
+//    own copy of each frame and receives the frames for the node itself.
 //  - kOutcomes names the outcomes, at most Counters::kRingFull: each once, in small letters.
 //  - kFilter selects the frames that reach the program, in tcpdump's syntax, "{mac}" being the
-//    port's address and "{own}" any of the node's IP addresses as destination. Empty: all.
-//  - kPromiscuous: whether it receives frames for other stations.
+//    port's address and "{own}" any of the node's IP addresses as destination. Empty: all frames.
+//  - kPromiscuous: whether the program receives frames for other stations.
 //  - Tick(now, outbox), if it exists, is called about every 100 ms: for ageing, and for frames
 //    that are no answer to others.
 // Optional constants:
 //  - kLosses: the outcomes of kOutcomes that lose a frame which should have arrived.
 //  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes, each
-//    word at once; all are 0 at first.
+//    word at once; all words are 0 at first.
 //  - kControlType: the EtherType of the protocol's own frames, which the simulator receives instead
 //    of the program.
-//  - kOverhead: the number of bytes by which it lengthens frames between nodes with such programs,
-//    whose MTU is greater by as much.
+//  - kOverhead: the number of bytes by which the program lengthens frames between nodes with such
+//    programs; the MTU of their wires is greater by this number.
 template <typename P>
 concept ForwardingProgram = std::constructible_from<P, const Node&> &&
     requires(P& program, const Frame& frame, Outbox& outbox) {
@@ -80,7 +81,7 @@ concept ForwardingProgram = std::constructible_from<P, const Node&> &&
   { P::kPromiscuous } -> std::convertible_to<bool>;
 };
 
-// A running program. One virtual call per burst.
+// A running program. Its functions are virtual, but called only once per burst or tick.
 class AnyProgram {
  public:
   virtual ~AnyProgram() = default;
@@ -95,7 +96,7 @@ class HeldProgram final : public AnyProgram {
   void TakeBurst(std::span<const Frame> frames, Outbox& outbox, Counters& counters) override {
     for (const Frame& frame : frames) {
       const size_t outcome = program_.Take(frame, outbox);
-      // The frame's outcome would be counted nowhere.
+      // An outcome outside of the program's list cannot be counted.
       if (outcome >= P::kOutcomes.size()) throw std::out_of_range("no outcome of the program's");
       counters.Add(frame.port, outcome, frame.bytes.size());
     }
@@ -113,7 +114,7 @@ struct ProgramKind {
   std::span<const std::string_view> outcomes = {}, losses = {};
   std::string_view filter = {};
   bool is_promiscuous = false, ticks = false;
-  uint16_t control_type = 0;  // 0: the simulator gets no frames
+  uint16_t control_type = 0;  // kControlType; 0: the simulator receives no frames
   size_t table_words = 0, overhead = 0;
   std::unique_ptr<AnyProgram> (*make)(const Node& node) = nullptr;
 };
@@ -135,12 +136,13 @@ constexpr ProgramKind KindOf(std::string_view name) {
   return kind;
 }
 
-// Returns the built-in program of this name, of all in the table; null if there is none.
+// Returns the built-in program of this name; null if the table of programs has none.
 const ProgramKind* FindProgram(std::string_view name);
 
-// The description of its program that a shared library exports (VIADUCT_FORWARDING_PROGRAM).
+// The description of a forwarding program that a shared library exports
+// (VIADUCT_FORWARDING_PROGRAM).
 struct ExportedProgram {
-  // Increases with every change of the data that a program and its forwarder share.
+  // The version of the data that a program and its forwarder share; increases with every change.
   static constexpr uint32_t kInterface = 1;
 
   uint32_t interface = kInterface;

@@ -32,7 +32,8 @@ std::string Replace(std::string text, std::string_view word, const std::string& 
   return at == std::string::npos ? text : text.replace(at, word.size(), by);
 }
 
-// Returns a library's name in a form that is valid in every process.
+// Returns a program's name in a form that is valid in every process: the path of a library is made
+// absolute.
 std::string AbsoluteName(const std::string& name) {
   return IsProgramLibrary(name) ? std::filesystem::absolute(name).lexically_normal().string()
                                 : name;
@@ -42,7 +43,7 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
 }
 
-// Returns the message of dlopen(3) or dlsym(3), which names the file.
+// Returns the last error message of dlopen(3) or dlsym(3), which names the file.
 std::string LastMessage() {
   const char* message = dlerror();
   return message != nullptr ? message : "unknown error";
@@ -79,7 +80,8 @@ std::string ProgramDescription::FilterOf(const wire::MacAddress& mac,
   std::vector<std::string> terms;
   if (!filter.empty())
     terms.push_back(Replace(Replace(filter, "{mac}", mac.ToString()), "{own}", own));
-  // An interface may receive frames for other stations, whatever the mode of its sockets.
+  // The filter is needed because an interface may receive frames for other stations even if this
+  // socket has not requested promiscuous mode.
   if (!is_promiscuous && filter.find("{mac}") == std::string::npos) {
     terms.push_back(fmt::format("ether dst {} or ether multicast", mac.ToString()));
   }

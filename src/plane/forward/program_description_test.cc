@@ -110,7 +110,7 @@ TEST(ProgramDescriptionTest, WhatContradictsItselfIsRefused) {
 TEST(ProgramDescriptionTest, KnownNames) {
   EXPECT_EQ(&LoadProgram("bridge"), FindProgram("bridge"));
   EXPECT_EQ(&LoadProgram("hub"), FindProgram("hub"));
-  EXPECT_THROW(LoadProgram("router"), UsageError);  // a node of this program needs routes
+  EXPECT_THROW(LoadProgram("router"), UsageError);  // refused: a node of this program needs routes
   EXPECT_THROW(LoadProgram("rbridge"), UsageError);
   EXPECT_THROW(LoadProgram(""), UsageError);
   EXPECT_THROW(LoadProgram("/nowhere/none.so"), UsageError);

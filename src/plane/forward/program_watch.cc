@@ -15,10 +15,11 @@ thread_local const char* whose_turn = nullptr;
 int words_fd = -1;
 
 void Write(const char* text) {
-  if (write(words_fd, text, std::strlen(text)) < 0) return;  // no process reads
+  if (write(words_fd, text, std::strlen(text)) < 0) return;  // no process reads the text
 }
 
-// Calls only functions that a signal handler may call (signal-safety(7)).
+// Reports the signal that ends the process, and the running program. Calls only functions that a
+// signal handler may call (signal-safety(7)).
 void Tell(int number) {
   Write(whose_turn != nullptr ? whose_turn : "outside of forwarding programs");
   if (number == SIGALRM) {
@@ -30,13 +31,13 @@ void Tell(int number) {
     Write(number < 10 ? &digits[1] : digits.data());
     Write("\n");
   }
-  raise(number);  // the signal's action is the default again (SA_RESETHAND)
+  raise(number);  // repeats the signal, whose action is the default again (SA_RESETHAND)
 }
 
 }  // namespace
 
 void ProgramWatch::Start(int words) {
-  static_assert(kTimeout == Duration::Seconds(5));  // Tell() prints this number
+  static_assert(kTimeout == Duration::Seconds(5));  // Tell() prints the number 5
   words_fd = words;
   for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) {
     struct sigaction action {};

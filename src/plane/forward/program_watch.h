@@ -1,6 +1,6 @@
-// Reports the forwarding program in which a forwarder's process was killed, and ends the process if
-// a program does not return: a forwarder that hangs would lose all frames without any message. For
-// a process that runs users' programs.
+// A watch on forwarding programs: if the forwarder's process is killed by a signal, reports the
+// program that was running; and ends the process if a program does not return, as a forwarder that
+// hangs would lose all frames without any message. For a process that runs users' programs.
 #pragma once
 
 #include "base/time.h"
@@ -9,16 +9,18 @@ namespace viaduct::forward {
 
 class ProgramWatch {
  public:
-  // Longer than any stall of a machine that still forwards.
+  // The maximum duration of a program's run: longer than any pause of a machine that still
+  // forwards.
   static constexpr auto kTimeout = Duration::Seconds(5);
 
-  // Makes signals that end the process write a line to this descriptor first. Throws SystemError.
+  // Installs signal handlers that write a line to this descriptor before a signal ends the process.
+  // Throws SystemError.
   static void Start(int words);
-  // Ends the process (SIGALRM), from the first call on, unless it is called again within kTimeout.
-  // No effect before Start().
+  // Restarts the timeout: from the first call on, the process ends (SIGALRM) unless Rearm() is
+  // called again within kTimeout. No effect before Start().
   static void Rearm();
-  // Names the work of the calling thread: "node n0, forwarding program libmine.so". The text must
-  // stay valid until the next call; null: no program runs.
+  // Sets the description of the calling thread's work for reports: "node n0, forwarding program
+  // libmine.so". The text must stay valid until the next call; null: no program runs.
   static void Name(const char* whose);
 };
 

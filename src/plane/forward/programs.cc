@@ -1,4 +1,4 @@
-// The table of forwarding programs.
+// The table of built-in forwarding programs.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// Token buckets by address, as the kernel limits its ICMP errors.
+// A rate limit for each address, with token buckets, as the kernel limits its ICMP errors.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace viaduct::forward {
 
-// A limit as inet_peer_xrlim_allow() of net/ipv4/icmp.c: one per interval and address, after a
-// pause up to `burst` at once.
+// A rate limit as in inet_peer_xrlim_allow() of net/ipv4/icmp.c: one message per interval and
+// address, and after a pause up to `burst` messages at once.
 class RateLimit {
  public:
   explicit RateLimit(int burst) : burst_(burst) {}
 
   bool Allows(const wire::IpAddress& address, Duration interval, Instant now) {
     if (interval <= Duration()) return true;
-    // A flood of forged sources must not take all memory; clearing them allows a few more errors.
+    // A flood of forged sources must not take all memory, so the number of buckets is limited;
+    // removing all buckets allows only a few more errors.
     if (buckets_.size() > kMost) buckets_.clear();
     const Duration most = interval * burst_;
     const auto [found, is_new] = buckets_.try_emplace(address, Bucket{most, now});

@@ -27,7 +27,7 @@ void RBridge::Tell(const rbridge::Seen& seen, const rbridge::Tables& tables) {
 }
 
 void RBridge::Send(const rbridge::Output& output, const Frame& frame, Outbox& outbox) const {
-  if (output.port >= ports_) return;  // the tables are another node's
+  if (output.port >= ports_) return;  // no such port: the tables are another node's
   const wire::ConstBytes head = output.head();
   const bool is_only_one = decision_.count == 1;
   if (is_only_one && output.strip >= head.size()) {

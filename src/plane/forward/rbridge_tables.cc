@@ -48,7 +48,8 @@ RBridgeTablesReader::RBridgeTablesReader(std::span<const Word> words)
   tables_->Clear();
 }
 
-// Does not use a copy that was overwritten during the call: the next call reads the newer version.
+// Copies the newest tables. If they were overwritten during the call, discards the copy: the next
+// call reads the newer version.
 void RBridgeTablesReader::Copy() {
   const uint64_t version = words_[rbridge_tables::kCurrent].load(std::memory_order_acquire);
   auto* to = reinterpret_cast<std::byte*>(spare_.get());

@@ -1,10 +1,10 @@
 // The tables of an RBridge (rbridge::Tables) in shared memory: one writer, the control plane; any
-// number of readers, which neither wait nor write anything.
+// number of readers, which neither wait nor write to the memory.
 //
-// There are two copies: version V is in copy V & 1, so the writer never changes the data that a
-// reader of the current version sees. kBegun announces version V + 2 before it overwrites version
-// V; a reader whose copy of version V ended with kBegun <= V + 1 has read nothing of version V + 2
-// (as in table_format.h).
+// The memory has two copies of the tables: version V is in copy V & 1, so the writer never changes
+// the data that a reader of the current version reads. The writer announces version V + 2 in kBegun
+// before it overwrites version V; if kBegun <= V + 1 when a reader has finished copying version V,
+// the reader has read no data of version V + 2 (as in table_format.h).
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@
 namespace viaduct::forward {
 
 namespace rbridge_tables {
-// Indices of words from the start of the memory.
+// Indices of the header's words from the start of the memory.
 enum HeaderWord : size_t {
   kMagicWord,
   kSizeWord,  // size of one copy of the tables, in words
-  kBegun,     // the version that is being written, or the current one
-  kCurrent,   // version; 0: nothing published yet
+  kBegun,     // the version that is being written, or the current version
+  kCurrent,   // the current version; 0: nothing published yet
   kHeaderWords
 };
-inline constexpr uint64_t kMagic = 0x5641444652423031;  // "VADFRB01"
+inline constexpr uint64_t kMagic = 0x5641444652423031;  // the text "VADFRB01"
 static_assert(sizeof(rbridge::Tables) % sizeof(Word) == 0);
 inline constexpr size_t kCopyWords = sizeof(rbridge::Tables) / sizeof(Word);
 inline constexpr size_t kWords = kHeaderWords + 2 * kCopyWords;
@@ -34,8 +34,9 @@ inline constexpr size_t kWords = kHeaderWords + 2 * kCopyWords;
 
 class RBridgeTablesWriter {
  public:
-  // Continues with the present contents, whoever has written them. The words must outlive this.
-  // Throws UsageError if they are fewer than rbridge_tables::kWords.
+  // Continues with the memory's present contents, which another writer may have written. The words
+  // must outlive this object. Throws UsageError if there are fewer than rbridge_tables::kWords
+  // words.
   explicit RBridgeTablesWriter(std::span<Word> words);
   void Publish(const rbridge::Tables& tables);
 
@@ -43,14 +44,15 @@ class RBridgeTablesWriter {
   std::span<Word> words_;
 };
 
-// For one thread. Trusts only the size of the memory: the tables read may be any bytes, which
-// rbridge::Forward() accepts, and do not change while they are used.
+// A reader for one thread. It trusts only the size of the memory: the tables that it reads may be
+// any bytes, which rbridge::Forward() accepts, and do not change while they are used.
 class RBridgeTablesReader {
  public:
-  // The words must outlive this. Throws UsageError if they are no tables of this format.
+  // The words must outlive this object. Throws UsageError if they do not contain tables of this
+  // format.
   explicit RBridgeTablesReader(std::span<const Word> words);
 
-  // Returns the newest tables. Before the first publication, they forward nothing.
+  // Returns the newest tables. Before the first publication, returns tables that forward nothing.
   const rbridge::Tables& Read() {
     const uint64_t current = words_[rbridge_tables::kCurrent].load(std::memory_order_acquire);
     if (current != version_) Copy();

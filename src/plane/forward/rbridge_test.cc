@@ -31,7 +31,8 @@ std::vector<PortInfo> FourPorts() {
   return ports;
 }
 
-// RBridge B of rbridge::test::LineOfThree(), with memory as its control plane shares it.
+// The program of RBridge B of rbridge::test::LineOfThree(), with its tables in memory as the
+// control plane shares them.
 class RBridgeProgramTest : public testing::Test {
  protected:
   RBridgeProgramTest() { writer_.Publish(*tables_); }
@@ -104,7 +105,7 @@ TEST_F(RBridgeProgramTest, TerminalsAreToldOnceForEachVersionOfTheTables) {
   EXPECT_FALSE(Rings());
   Take(2, kUnicast);
   EXPECT_THAT(Seen(), IsEmpty());
-  writer_.Publish(*tables_);  // the tables still lack the terminal
+  writer_.Publish(*tables_);  // a new version, in which the terminal is still absent
   Take(2, kUnicast);
   EXPECT_THAT(Seen(), ElementsAre(TerminalSeen{MakeKey(kFrom, 1), 0, 2}));
 }
@@ -125,7 +126,8 @@ TEST_F(RBridgeProgramTest, WhatFindsNoRoomIsToldLater) {
   EXPECT_THAT(Seen(), ElementsAre(TerminalSeen{MakeKey(kFrom, 1), 0, 2}));
 }
 
-// A hostile forwarder may shut it down: its socket would then be readable for ever.
+// A hostile forwarder may shut the doorbell's socket down: the reader's end would then be readable
+// for ever.
 TEST_F(RBridgeProgramTest, ADoorbellThatIsShutDownIsNoticed) {
   EXPECT_TRUE(reader_.Answer()) << "nothing is there to be read";
   EXPECT_TRUE(events_.Write({1, 2}));
@@ -158,7 +160,7 @@ TEST_F(RBridgeProgramTest, WithoutTablesNothingIsForwarded) {
 }
 
 TEST_F(RBridgeProgramTest, AWriterThatDiedIsReplaced) {
-  // The writer had begun version 2, and written half of it.
+  // State of the memory: the writer has begun version 2, and has written half of it.
   memory_[rbridge_tables::kBegun] = 2;
   memory_[rbridge_tables::kHeaderWords] = ~uint64_t{0};
   EXPECT_EQ(Take(2, kUnicast), "forwarded") << "by version 1";
@@ -173,7 +175,7 @@ TEST_F(RBridgeProgramTest, AReaderHasOneVersionOnly) {
   EXPECT_EQ(reader.Read().nickname, 2);
   EXPECT_EQ(reader.Version(), 1u);
   writer_.Publish(*tables_);
-  // The version after the next is being written, over the version that would be read.
+  // State of the memory: version 4 is being written over version 2, which the reader would copy.
   memory_[rbridge_tables::kBegun] = 4;
   EXPECT_EQ(reader.Read().nickname, 2);
   EXPECT_EQ(reader.Version(), 1u) << "as it was";

@@ -15,7 +15,8 @@ namespace viaduct::forward {
 namespace {
 
 constexpr size_t kEthernet = wire::EthernetHeader::kSize;
-// The interval at which the kernel gets a packet for a stale neighbour.
+// The interval at which the kernel gets a packet for a stale neighbour, so that it probes the
+// neighbour.
 constexpr auto kConfirmInterval = Duration::Seconds(1);
 
 wire::MacAddress MacAt(const std::byte* at) {
@@ -32,21 +33,23 @@ bool IsForTheNode(const Found& found) {
   return found.kind == Kind::kLocal || found.kind == Kind::kBroadcast;
 }
 
-// Returns false for addresses that the kernel's ip_route_input_slow() calls martians.
+// Returns whether a router may forward packets with these addresses: false if the kernel's
+// ip_route_input_slow() treats one as a martian.
 bool IsForwardableIpv4(const wire::Ipv4Header& header) {
   return !header.source.IsMulticast() && !IsLimitedBroadcast(header.source) &&
          !header.source.IsUnspecified() && !header.destination.IsUnspecified() &&
          !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination);
 }
 
-// Returns the whole packet with its header, without padding; empty if it is malformed.
+// Returns the packet with its header, without padding; empty if the packet is malformed.
 wire::Bytes CheckedIpv4(const wire::Ipv4Header& header, wire::Bytes bytes) {
   if (header.total_length < header.header_length || header.total_length > bytes.size()) return {};
   if (wire::InternetChecksum(bytes.first(header.header_length)) != 0) return {};
   return bytes.first(header.total_length);
 }
 
-// Decides as ipv6_rcv() and ip6_forward() of the kernel.
+// Returns whether the kernel's ipv6_rcv() and ip6_forward() accept the addresses of a packet to
+// forward.
 bool IsForwardableIpv6(const wire::Ipv6Header& header) {
   return !header.source.IsMulticast() && !header.source.IsUnspecified() &&
          !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination) &&
@@ -81,7 +84,8 @@ size_t Router::Take(const Frame& frame, Outbox& outbox) {
   }
 }
 
-// A tag with a priority and no VLAN makes no difference (vlan_do_receive() of the kernel).
+// Handles a frame of another EtherType. A tag with a priority and no VLAN is removed, as by
+// vlan_do_receive() of the kernel.
 size_t Router::TakeTagged(const Frame& frame, Outbox& outbox) {
   const wire::LinkTag tag = wire::OuterTag(frame.bytes);
   if (tag.kind != wire::LinkTag::Kind::kVlan || tag.Id() != 0) return kForTheNode;
@@ -187,12 +191,13 @@ Router::Outcome Router::TakeIpv6(const Frame& frame, Outbox& outbox) {
   const uint32_t hash = FlowHash(header->source, header->destination);
   const Found found = table_.Lookup(header->destination, hash);
   if (IsForTheNode(found)) return kForTheNode;
-  if (wire::IsLinkLocal(header->destination)) {  // back to the link of its arrival
+  if (wire::IsLinkLocal(header->destination)) {  // sent back to the link of its arrival
     return ForwardIpv6(frame, *header, bytes.first(size),
                        WayOf({ports_[frame.port].ifindex, std::nullopt}, header->destination),
                        outbox);
   }
-  // The kernel answers such packets itself although it does not forward (ip6_pkt_drop()).
+  // The router does not answer packets without a route: the kernel itself does, although it does
+  // not forward (ip6_pkt_drop()).
   if (found.kind == Kind::kNone) return kNoRoute;
   if (found.kind != Kind::kForward && found.kind != Kind::kUp) return kRefused;
   return ForwardIpv6(frame, *header, bytes.first(size),
@@ -221,8 +226,9 @@ Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& 
               outbox);
 }
 
-// A neighbour may be held before a route to it is installed, so that packets wait there
-// (lab/upcalls.h): a reader of the route must see that the neighbour is held, too.
+// Returns the neighbour of the packet's next hop, or null. Reads the kernel's neighbours first if
+// the table has changed: a neighbour may be held, so that packets wait for it (lab/upcalls.h),
+// before a route to it is installed, and a reader of the route must see that the neighbour is held.
 Neighbour* Router::FindNeighbour(const Way& way) {
   const uint32_t version = table_.Version();
   if (read_neighbours_ && version != version_) read_neighbours_();

@@ -1,11 +1,11 @@
 // The forwarding program of IPv4 and IPv6 routers (RFC 1812, RFC 8200), which treats each packet as
 // the kernel's ip_forward() and ip6_forward() would.
 //
-// It forwards by the node's table (table_reader.h) to neighbours that the kernel has resolved. To
-// an unresolved neighbour the kernel sends the packet itself, which resolves the neighbour; also
-// once per second to a stale neighbour, so that the kernel detects whether it is gone.
-// A packet without a route is passed up where the simulator's protocol decides about it.
-// Multicast is not forwarded.
+// The router forwards by the node's table (table_reader.h) to neighbours that the kernel has
+// resolved. A packet to an unresolved neighbour is sent by the kernel, which resolves the
+// neighbour; so is one packet per second to a stale neighbour, so that the kernel detects whether
+// the neighbour is gone. A packet without a route is passed up if the simulator's protocol decides
+// about such packets. Multicast is not forwarded.
 #pragma once
 
 #include <array>
@@ -25,16 +25,16 @@ class Router {
  public:
   enum Outcome : size_t {
     kForwarded,
-    kForTheNode,     // the node's kernel receives it
-    kNotUnicast,     // multicast, or to another station
-    kMalformed,      // a header that is broken or contradicts the frame
-    kUnforwardable,  // addresses that no router forwards, this node's own source, options.h
-    kTtlExpired,     // answered
-    kTooLong,        // for the outgoing interface: answered
-    kNoRoute,        // answered, for IPv6 by the kernel
+    kForTheNode,     // the node's kernel receives the packet
+    kNotUnicast,     // multicast, or a frame to another station
+    kMalformed,      // a header that is malformed or contradicts the frame
+    kUnforwardable,  // addresses that no router forwards, a source of this node, or options
+    kTtlExpired,     // answered with an ICMP error
+    kTooLong,        // longer than the outgoing interface's MTU: answered
+    kNoRoute,        // answered; in IPv6 the kernel answers
     kRefused,        // refused by the route: answered, except blackholes
     kResolving,      // sent by the kernel, which resolves or confirms the neighbour
-    kPassedUp,       // to the simulator, whose protocol has no route yet
+    kPassedUp,       // passed to the simulator, whose protocol has no route yet
   };
   static constexpr std::array<std::string_view, 11> kOutcomes = {
       "forwarded", "for-the-node", "not-unicast", "malformed", "unforwardable", "ttl-expired",
@@ -49,13 +49,13 @@ class Router {
   void Tick(Instant, Outbox&) { errors_.SetLimits(table_.Limits()); }
 
  private:
-  // A packet on its way out. `packet` may be changed.
+  // The next hop of a packet. The packet's bytes may be changed.
   struct Way {
     Hop hop;
     wire::IpAddress neighbour;
     size_t mtu;
-    std::optional<size_t> port;     // empty: an interface that is no port
-    std::optional<size_t> up_from;  // port of arrival, if passed up
+    std::optional<size_t> port;     // outgoing port; empty: the interface is no port
+    std::optional<size_t> up_from;  // port of arrival, if the packet is passed up
   };
 
   size_t TakeTagged(const Frame& frame, Outbox& outbox);
@@ -68,11 +68,12 @@ class Router {
   Outcome RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::ConstBytes packet,
                      Kind kind, Outbox& outbox);
   Way WayOf(const Hop& hop, const wire::IpAddress& destination) const;
-  // Returns the way to the neighbour, or up to the simulator.
+  // Returns the next hop by a table's result: a neighbour, or the device up to the simulator.
   Way WayOf(const Found& found, const wire::IpAddress& destination, size_t from) const;
-  // Returns null if the neighbour is not resolved.
+  // Returns the neighbour of a next hop, or null if it is not resolved.
   Neighbour* FindNeighbour(const Way& way);
-  // Sends a packet. `frame` has space for the Ethernet header, and the packet behind it.
+  // Sends a packet to its next hop. `frame` has space for the Ethernet header, and the packet
+  // behind it.
   Outcome Emit(wire::Bytes frame, wire::Family family, const Way& way, Instant now, Outbox& outbox);
   uint32_t FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const;
 
@@ -83,7 +84,7 @@ class Router {
   uint32_t version_ = 0;  // version of the table when the neighbours were read
   uint64_t seed_;
   std::unordered_map<uint32_t, size_t> port_of_;  // keyed by ifindex
-  size_t min_mtu_ = SIZE_MAX;                     // packets passed up fit every port
+  size_t min_mtu_ = SIZE_MAX;                     // minimum MTU: passed-up packets must fit ports
   IcmpErrors errors_;
 };
 

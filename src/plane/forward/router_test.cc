@@ -1,4 +1,4 @@
-// Tests of the router's packets: packet in, packet out.
+// Tests of the router program: each test gives it packets and compares the packets that it sends.
 #include "plane/forward/router.h"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,9 @@ using testing::IsEmpty;
 const std::string kPort0 = "02:00:00:00:00:10", kPort1 = "02:00:00:00:00:11",
                   kNext = "02:00:00:00:00:99";
 
-// Port 0 (ifindex 10) is 10.0.0.1/24 and 2001:db8::1/64, port 1 (ifindex 11) 10.0.1.1/24 and
-// 2001:db8:1::1/64 with an MTU of 1400; 10.9.0.0/16 and 2001:db8:9::/48 are behind the neighbour
-// 10.0.1.2, 2001:db8:1::2 of port 1.
+// A router with two ports: port 0 (ifindex 10) has 10.0.0.1/24 and 2001:db8::1/64; port 1 (ifindex
+// 11) has 10.0.1.1/24, 2001:db8:1::1/64 and an MTU of 1400. 10.9.0.0/16 and 2001:db8:9::/48 are
+// behind the neighbour of port 1 with the addresses 10.0.1.2 and 2001:db8:1::2.
 class RouterTest : public testing::Test {
  protected:
   RouterTest() {
@@ -160,8 +160,8 @@ TEST_F(RouterTest, DropsWhatNoRouterForwards) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// The rules of net/ipv4/route.c: only 0.0.0.0 is no address, and a broadcast address is none of the
-// node's.
+// The router follows net/ipv4/route.c: of the addresses 0.0.0.0/8 only 0.0.0.0 is invalid, and a
+// broadcast address is not an address of the node.
 TEST_F(RouterTest, ForwardsFromUnusualSources) {
   for (const char* source : {"0.1.2.3", "10.0.0.255", "240.0.0.1"}) {
     EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = source, .destination = "10.9.1.1"} / Udp{})),
@@ -185,7 +185,8 @@ TEST_F(RouterTest, TakesPriorityTagsOff) {
   EXPECT_EQ(Take(tagged({.id = 1})), "for-the-node");
 }
 
-// The node's kernel answers such a packet or drops its copy.
+// The router drops a packet with such options silently, because the node's kernel answers it or
+// drops its copy.
 TEST_F(RouterTest, DropsInSilenceWhatTheKernelRejectsForItsOptions) {
   for (const uint8_t ttl : {64, 1}) {
     for (const char* destination : {"10.9.1.1", "10.77.0.1"}) {
@@ -204,7 +205,7 @@ TEST_F(RouterTest, DropsWhatIsMalformed) {
   for (size_t length = 0; length < frame.size(); ++length) {
     EXPECT_EQ(Take({frame.begin(), frame.begin() + static_cast<ptrdiff_t>(length)}), "malformed");
   }
-  frame[24] ^= std::byte{1};  // the checksum
+  frame[24] ^= std::byte{1};  // corrupts the checksum
   EXPECT_EQ(Take(frame), "malformed");
   frame = Build(ToRouter() / Ipv6To("2001:db8:9::1") / Udp{});
   frame.pop_back();
@@ -275,7 +276,7 @@ TEST_F(RouterTest, ErrorsAreNotAnsweredNorAreLaterFragments) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// A byte that looks like a type in a later fragment is data.
+// A byte at the offset of the ICMPv6 type is data in a later fragment, so it is not read as a type.
 TEST_F(RouterTest, LaterFragmentsOfIcmpv6AreAnswered) {
   Ipv6 header = Ipv6To("2001:db8:9::1", 1);
   header.next_header = wire::ip_protocol::kFragment;
@@ -304,7 +305,7 @@ TEST_F(RouterTest, TheKernelConfirmsStaleNeighboursNowAndThen) {
   EXPECT_EQ(Take(packet), "resolving");
 }
 
-// If a protocol decides about packets without a route, they are not answered.
+// A router whose packets without a route are passed up to a protocol: they are not answered.
 class UpcallRouterTest : public RouterTest {
  protected:
   static constexpr uint32_t kDevice = 30;
@@ -355,7 +356,8 @@ TEST_F(UpcallRouterTest, WhatIsCutGoesUpInPieces) {
   EXPECT_EQ(carrier_.up[0].size(), 2u);
 }
 
-// A neighbour that is held before the route to it appears must be seen to be held.
+// The router must see that a neighbour is held if it sees a route that appeared after the neighbour
+// was held.
 TEST_F(RouterTest, NeighboursAreAtLeastAsNewAsTheRoutes) {
   int read = 0;
   node_.read_neighbours = [&] {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010  // linux/fcntl.h, since Linux 5.1
+#define F_SEAL_FUTURE_WRITE 0x0010  // the value in linux/fcntl.h since Linux 5.1
 #endif
 
 namespace viaduct::forward {

@@ -10,11 +10,11 @@
 
 namespace viaduct::forward {
 
-// All shared data consists of words, each of which is read and written at once.
+// The unit of all shared data: a word, which is read and written atomically.
 using Word = std::atomic<uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8);
 
-// A mapping, which exists until this object is destroyed.
+// A mapping of shared memory, which exists until this object is destroyed.
 class Mapping {
  public:
   enum class Access { kRead, kWrite };
@@ -23,15 +23,15 @@ class Mapping {
   // Maps all of a memfd that cannot shrink (F_SEAL_SHRINK). Throws UsageError for any other
   // descriptor, SystemError.
   Mapping(int fd, Access access);
-  // Maps the first `words` words of a descriptor, readable and writable: an array map of eBPF,
-  // whose owner is trusted to have given the right number. Throws SystemError.
+  // Maps the first `words` words of a descriptor, readable and writable: an eBPF array map, whose
+  // owner is trusted to have given the right number of words. Throws SystemError.
   Mapping(int fd, size_t words);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
   std::span<const Word> words() const { return words_; }
-  // Must be called only for a mapping that may be written.
+  // Returns the words for writing. Must be called only for a mapping that may be written.
   std::span<Word> writable() { return words_; }
 
  private:
@@ -46,11 +46,11 @@ struct SharedMemory {
 };
 
 enum class Writers {
-  kCreator,  // no later mapping can be writable (F_SEAL_FUTURE_WRITE)
+  kCreator,  // only the creator writes: no later mapping can be writable (F_SEAL_FUTURE_WRITE)
   kAll,
 };
 
-// `name` is for /proc/PID/maps. Throws SystemError.
+// Creates a memfd of `words` words. `name` appears in /proc/PID/maps. Throws SystemError.
 SharedMemory MakeSharedMemory(const char* name, size_t words, Writers writers);
 
 }  // namespace viaduct::forward

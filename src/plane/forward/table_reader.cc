@@ -11,7 +11,8 @@ namespace {
 
 using namespace table;  // NOLINT(google-build-using-namespace): the format's constants
 
-// A lookup takes far less time than the writer needs for two versions, so one repetition is rare.
+// The maximum number of attempts of a lookup. A lookup takes far less time than the writer needs
+// for two versions, so even one repetition is rare.
 constexpr int kAttempts = 16;
 
 uint64_t Below(size_t bit) { return (uint64_t{1} << bit) - 1; }
@@ -59,7 +60,7 @@ IcmpLimits TableReader::Limits() const { return LimitsOf(At(kIcmpIpv4), At(kIcmp
 Found TableReader::Walk(uint64_t root, const wire::IpAddress& address, uint32_t flow_hash) const {
   if (root == 0) return {};
   uint64_t node = root + (address.family == wire::Family::kIpv6 ? size_t{kNodeWords} : 0);
-  uint64_t best = 0;  // place of the result
+  uint64_t best = 0;  // place of the result for the longest prefix so far
   AddressBits bits(address);
   for (int level = 0; level < kMaxLevels; ++level) {
     const size_t slot = bits.Next();
@@ -85,8 +86,8 @@ Found TableReader::ReadEntry(uint64_t place, wire::Family family, uint32_t flow_
   Found found{static_cast<Kind>(head >> 32), {}};
   if (found.kind != Kind::kForward && found.kind != Kind::kUp) return found;
   if (count == 0 || count > kMaxHops) return {};
-  // Each hop has a range of the hash: most flows keep their hop when a hop is added or removed
-  // (RFC 2992).
+  // Each hop has a range of the hash values, so most flows keep their hop when a hop is added or
+  // removed (RFC 2992).
   const uint64_t chosen = uint64_t{flow_hash} * count >> 32;
   const uint64_t hop = place + 1 + kHopWords * chosen;
   const uint64_t port = At(hop + kPort);

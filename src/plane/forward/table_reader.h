@@ -1,4 +1,4 @@
-// Looks destinations up in a forwarding table that another process writes.
+// A reader that looks up destinations in a forwarding table which another process writes.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,23 @@ namespace viaduct::forward {
 // The result of a lookup: the kind of the entry, and the next hop.
 struct Found {
   Kind kind = Kind::kNone;
-  Hop hop;  // for kForward and kUp
+  Hop hop;  // the next hop, for kForward and kUp
   friend bool operator==(const Found&, const Found&) = default;
 };
 
-// A reader for one thread; there may be any number. Readers never wait, and do not trust the
-// memory: a place outside of it, or data that contradicts the format, is read as "no entry".
+// A reader of a forwarding table, for one thread; a table may have any number of readers. Readers
+// never wait, and do not trust the memory: a place outside of it, or data that contradicts the
+// format, is read as "no entry".
 class TableReader {
  public:
-  // The words must outlive the reader. Throws UsageError if they are no table of this format.
+  // The words must outlive the reader. Throws UsageError if they do not contain a table of this
+  // format.
   explicit TableReader(std::span<const Word> words);
 
-  // Returns the entry with the longest prefix that covers the address. Among several hops, chooses
-  // the hop for flows of this hash.
+  // Returns the entry with the longest prefix that covers the address. If the entry has several
+  // hops, chooses the hop for flows with this hash.
   Found Lookup(const wire::IpAddress& address, uint32_t flow_hash = 0) const;
-  // Returns the version, which changes with each publication.
+  // Returns the table's version, which changes with each publication.
   uint32_t Version() const;
   IcmpLimits Limits() const;
 

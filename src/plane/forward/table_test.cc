@@ -1,5 +1,5 @@
-// Tests of the forwarding table against a linear search, for random prefixes of both families, also
-// while the table is being changed.
+// Tests of the forwarding table: compares its results with a linear search, for random prefixes of
+// both families, also while the table is being changed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ wire::IpAddress A(const std::string& text) { return wire::IpAddress::Parse(text)
 
 Entry Through(uint32_t ifindex) { return {Kind::kForward, {{ifindex, std::nullopt}}}; }
 
-// A table in this process's memory.
+// A forwarding table in this process's memory, with its writer and a reader.
 struct Table {
   explicit Table(size_t words = kWords) : memory(words), writer(memory) {}
   bool Set(const std::string& prefix, const Entry& entry) {
@@ -103,7 +103,7 @@ TEST(TableMemoryTest, FreeHalvesAreJoined) {
   std::vector<uint32_t> places;
   for (size_t i = 0; i < 4 * TableMemory::kLargest / 2; ++i) places.push_back(memory.Take(2));
   EXPECT_EQ(memory.LargestLeft(), 0u);
-  memory.StartVersion();  // now they may be known to readers
+  memory.StartVersion();  // readers may know the blocks taken before
   for (const uint32_t place : places) memory.Give(place, 2);
   EXPECT_EQ(memory.LargestLeft(), 0u) << "readers may still look at them";
   memory.StartVersion();
@@ -141,7 +141,8 @@ TEST(ForwardingTableTest, OtherMemoryIsRefused) {
   EXPECT_THROW(TableReader{memory}, UsageError);
 }
 
-// Returns prefixes that share bits, so that many cover each other.
+// Returns a random prefix from a small part of the address space, so that many prefixes cover each
+// other.
 wire::IpPrefix RandomPrefix(RandomStream& random, wire::Family family) {
   wire::IpPrefix prefix;
   prefix.address.family = family;
@@ -204,8 +205,8 @@ TEST(ForwardingTableTest, AgreesWithALinearSearch) {
   }
 }
 
-// An entry of two hops is replaced all the time, next to others that are added and removed: a
-// reader that sees half a change sees a hop of neither version.
+// The test replaces an entry of two hops again and again, while other entries are added and
+// removed: a reader that saw half a change would return a hop of neither version.
 TEST(ForwardingTableTest, AReaderNeverSeesHalfAChange) {
   Table table;
   const wire::IpAddress asked = A("10.1.2.3");

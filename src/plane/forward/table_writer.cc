@@ -11,11 +11,11 @@ namespace {
 
 using namespace table;  // NOLINT(google-build-using-namespace): the format's constants
 
-// The maximum number of blocks, all of the largest size, for one change: children of all levels,
-// results, an entry, roots.
+// The maximum number of blocks that one change takes, if all are of the largest size: blocks for
+// the children of all levels, results, an entry, roots.
 constexpr size_t kBlocksPerChange = kMaxLevels + 4;
-// Blocks reserved for removals, which must never fail: of each size the need of two versions with
-// one change each.
+// The number of blocks reserved for removals, which must never fail: for each size, the need of two
+// versions with one change each.
 constexpr size_t kReserve = 2 * 2 * kBlocksPerChange;
 
 size_t ClassOf(size_t words) { return static_cast<size_t>(std::bit_width(words - 1)); }
@@ -156,7 +156,7 @@ uint32_t TableWriter::Element(uint32_t node, size_t bitmap, size_t bit) const {
   return ArrayOf(node, bitmap) + static_cast<uint32_t>(before * ElementWords(bitmap));
 }
 
-// Replaces an array of a node by a copy that no reader knows.
+// Replaces an array of a tree node by a copy that no reader can know.
 void TableWriter::MakeNew(uint32_t node, size_t bitmap) {
   const auto words = static_cast<size_t>(std::popcount(At(node + bitmap))) * ElementWords(bitmap);
   const uint32_t old = ArrayOf(node, bitmap);
@@ -167,7 +167,8 @@ void TableWriter::MakeNew(uint32_t node, size_t bitmap) {
   SetArray(node, bitmap, place);
 }
 
-// Adds a bit and an element of zeros to an array of a (new) node, or removes them.
+// Adds a bit and an element of zeros to an array of a new tree node, or removes a bit and its
+// element.
 void TableWriter::ChangeArray(uint32_t node, size_t bitmap, size_t bit, bool is_added) {
   const uint64_t bits = At(node + bitmap);
   const size_t element = ElementWords(bitmap);
@@ -190,7 +191,8 @@ void TableWriter::ChangeArray(uint32_t node, size_t bitmap, size_t bit, bool is_
   SetArray(node, bitmap, place);
 }
 
-// Returns the way to a prefix. All nodes of the way are new afterwards; missing ones are added.
+// Returns the tree nodes on the path to a prefix. Afterwards all nodes on the path are new copies;
+// missing nodes are added.
 std::vector<TableWriter::Step> TableWriter::MakeWay(const wire::IpPrefix& prefix,
                                                     const Target& target) {
   std::vector<Step> way;
@@ -238,7 +240,7 @@ bool TableWriter::Contains(const wire::IpPrefix& prefix) const {
 
 void TableWriter::Remove(const wire::IpPrefix& prefix) {
   if (!Contains(prefix)) return;
-  if (memory_.LargestLeft() < kBlocksPerChange) {  // regains what the last version released
+  if (memory_.LargestLeft() < kBlocksPerChange) {  // Publish() regains memory released before
     Publish();
     Begin();
   }
@@ -250,7 +252,7 @@ void TableWriter::Remove(const wire::IpPrefix& prefix) {
   Prune(way);
 }
 
-// Removes nodes that have become empty, from the last of the way upwards.
+// Removes tree nodes that have become empty, from the last node of the path upwards.
 void TableWriter::Prune(const std::vector<Step>& way) {
   for (size_t i = way.size() - 1; i > 0; --i) {
     const uint32_t node = way[i].node;

@@ -1,4 +1,4 @@
-// Writes a forwarding table (table_format.h).
+// A writer of a forwarding table (table_format.h).
 #pragma once
 
 #include <array>
@@ -15,24 +15,25 @@
 
 namespace viaduct::forward {
 
-// Blocks of words; a block released while one version is built is used again only for the next but
-// one. Sizes are rounded up to powers of two; free halves of a block are joined again (a buddy
-// system: Knowlton, "A fast storage allocator", CACM 8(10), 1965), so that a table that was full
-// and lost its entries has space for others.
+// The memory of a table, in blocks of words. A block that is released while one version is built is
+// used again only for the version after the next. Sizes are rounded up to powers of two; free
+// halves of a block are joined again (a buddy system: Knowlton, "A fast storage allocator", CACM
+// 8(10), 1965), so that a table that was full and has lost entries has space for others.
 class TableMemory {
  public:
-  static constexpr size_t kClasses = 9;  // 1, 2, 4... 256 words
+  static constexpr size_t kClasses = 9;  // the number of sizes of blocks: 1, 2, 4... 256 words
   static constexpr size_t kLargest = size_t{1} << (kClasses - 1);
 
   explicit TableMemory(size_t words) : words_(words), next_(table::kHeaderWords) {}
 
-  // Returns the place of a new block. There must be space.
+  // Returns the place of a new block of this size. There must be space for it.
   uint32_t Take(size_t words);
-  // Releases a block; `words` as for Take().
+  // Releases a block; `words` is the size given to Take().
   void Give(uint32_t place, size_t words);
-  // Returns whether the block was taken for the version being built, so that no reader can know it.
+  // Returns whether the block was taken for the version that is being built, so that no reader can
+  // know it.
   bool IsNew(uint32_t place) const { return new_.contains(place); }
-  // Returns the minimum number of blocks of the largest size for which there is space.
+  // Returns the minimum number of blocks of the largest size that can still be taken.
   size_t LargestLeft() const { return (words_ - next_) / kLargest + free_[kClasses - 1].size(); }
   void StartVersion();
 
@@ -41,7 +42,7 @@ class TableMemory {
   void Free(uint32_t place, size_t size_class);
 
   size_t words_;
-  size_t next_;  // start of the memory that was never taken
+  size_t next_;  // start of the memory that no block has used yet
   std::array<std::unordered_set<uint32_t>, kClasses> free_;
   std::array<std::vector<uint32_t>, kClasses> given_;
   std::unordered_set<uint32_t> new_;
@@ -51,7 +52,7 @@ class TableMemory {
 // of them visible at once. For use by one thread.
 class TableWriter {
  public:
-  // Formats the memory, which must outlive the writer.
+  // Writes an empty table to the memory, which must outlive the writer.
   explicit TableWriter(std::span<Word> words);
 
   void SetLimits(const IcmpLimits& limits);
@@ -60,20 +61,20 @@ class TableWriter {
   // Adds an entry or replaces it. Returns false, and changes nothing, if the memory is full.
   // `prefix` has no host bits.
   bool Set(const wire::IpPrefix& prefix, const Entry& entry);
-  // Removes an entry; no error if there is none. Never fails; in a memory that is almost full it
-  // may publish the changes so far.
+  // Removes an entry; no error if there is none. Never fails; if the memory is almost full, it may
+  // publish the changes made so far.
   void Remove(const wire::IpPrefix& prefix);
   void Publish();
 
  private:
-  // A node on the way from the root to a prefix, and the slot taken in it.
+  // A tree node on the path from the root to a prefix, and the slot of the path's next node in it.
   struct Step {
     uint32_t node;
     size_t slot;
   };
   struct Target {
-    size_t levels;  // steps down from the root
-    size_t bit;     // bit of `internal`
+    size_t levels;  // number of levels from the root down to the prefix's tree node
+    size_t bit;     // the prefix's bit of `internal`
   };
   using EntryWords = std::vector<uint64_t>;
   struct Stored {
@@ -106,7 +107,7 @@ class TableWriter {
   TableMemory memory_;
   uint32_t version_ = 0;
   uint32_t roots_ = 0;
-  std::map<EntryWords, Stored> entries_;  // each kept once
+  std::map<EntryWords, Stored> entries_;  // entries and their places; equal entries are stored once
   std::map<uint32_t, std::map<EntryWords, Stored>::iterator> by_place_;
 };
 

@@ -1,4 +1,4 @@
-// A Carrier that remembers, for tests of forwarding programs.
+// A Carrier that records the frames that it is given, for tests of forwarding programs.
 #pragma once
 
 #include <map>
@@ -37,12 +37,12 @@ struct FakeCarrier final : Carrier {
   }
   bool IsEmpty() const { return sent.empty() && own.empty() && icmpv6.empty() && up.empty(); }
 
-  std::map<size_t, std::vector<std::string>> sent;  // descriptions, keyed by port
+  std::map<size_t, std::vector<std::string>> sent;  // descriptions of sent frames, keyed by port
   std::map<size_t, std::vector<std::vector<std::byte>>> frames;
   std::vector<std::string> own;
   uint32_t own_ifindex = 0;
   std::vector<Icmpv6Message> icmpv6;
-  std::map<size_t, std::vector<std::string>> up;  // keyed by port of arrival
+  std::map<size_t, std::vector<std::string>> up;  // packets passed up, keyed by port of arrival
   uint32_t up_ifindex = 0;
 };
 

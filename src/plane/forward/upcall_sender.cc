@@ -12,8 +12,8 @@
 
 namespace viaduct::forward {
 
-// The socket is not bound, because the device exists only while the simulator runs. With protocol 0
-// it receives nothing.
+// The socket is not bound, because the TUN device exists only while the simulator runs. A packet
+// socket of protocol 0 receives nothing.
 UniqueFd UpcallSender::OpenSocket(int ifindex) {
   UniqueFd opened(SystemCall("open a packet socket",
                              socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
@@ -28,7 +28,7 @@ bool UpcallSender::Send(size_t port, wire::ConstBytes packet, uint32_t ifindex) 
   address.sll_ifindex = static_cast<int>(ifindex);
   const ssize_t sent = sendto(sockets_[port].get(), packet.data(), packet.size(), MSG_DONTWAIT,
                               reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  // The device's queue is full, which it counts (tun_net_xmit()).
+  // ENOBUFS: the device's queue is full; the device counts the packet as lost (tun_net_xmit()).
   return sent >= 0 || errno == ENOBUFS;
 }
 

@@ -8,8 +8,9 @@
 namespace viaduct::rbridge {
 namespace {
 
-// Compares by ISO 10589 section 7.3.16.2 and 7.3.16.1; where two LSPs of one number differ, which
-// only happens after a restart, the LSP with the larger checksum counts as newer everywhere.
+// Compares the age of two LSPs by ISO 10589 section 7.3.16.2 and 7.3.16.1; where two LSPs with the
+// same sequence number differ, which only happens after a restart, the LSP with the larger checksum
+// counts as newer on all RBridges.
 std::strong_ordering Age(const LspEntry& a, const LspEntry& b) {
   if (a.sequence != b.sequence) return a.sequence <=> b.sequence;
   const bool a_withdrawn = a.lifetime == 0, b_withdrawn = b.lifetime == 0;
@@ -40,7 +41,7 @@ Database::Verdict Database::Compare(const LspEntry& entry, Instant now) const {
 Database::Verdict Database::Receive(const Lsp& lsp, Instant now) {
   const Verdict verdict = Compare(EntryOf(lsp), now);
   if (verdict != Verdict::kNewer) return verdict;
-  // An unknown LSP need not be withdrawn (ISO 10589 section 7.3.16.4 b).
+  // A withdrawal of an unknown LSP is not stored (ISO 10589 section 7.3.16.4 b).
   if (lsp.lifetime == 0 && !Knows(lsp.id)) return Verdict::kSame;
   if (!IsOwn(lsp.id)) {
     Store(lsp, now);
@@ -63,7 +64,8 @@ void Database::Store(const Lsp& lsp, Instant now) {
   Stored& stored = lsps_[lsp.id];
   stored.lsp = lsp;
   stored.withdrawn = false;
-  // A lifetime that no RBridge of this network would set is shortened (RFC 7987's attack).
+  // A lifetime longer than any RBridge of this network would set is shortened (the attack of RFC
+  // 7987).
   stored.expires = now + std::min(Duration::Seconds(lsp.lifetime), ages_.lifetime);
   if (lsp.lifetime == 0) Withdraw(stored, now);
 }
@@ -156,7 +158,7 @@ std::vector<SequenceNumbers> Database::Summary(Instant now) const {
   begin({});
   for (const auto& [id, stored] : lsps_) {
     if (summary.back().entries.size() == SequenceNumbers::kMaxEntries) {
-      // The ranges overlap by one LSP, so that there is no gap between them.
+      // The ranges of consecutive PDUs overlap by one LSP, so that there is no gap between them.
       const LspEntry last = summary.back().entries.back();
       summary.back().last = last.id;
       begin(last.id);
@@ -175,7 +177,7 @@ Database::Difference Database::CompareAll(const SequenceNumbers& numbers, Instan
   for (const LspEntry& entry : numbers.entries) {
     listed.insert(entry.id);
     const Verdict verdict = Compare(entry, now);
-    // An LSP that neither side knows, or that has been withdrawn, cannot be requested.
+    // An LSP that neither RBridge knows, or that has been withdrawn, cannot be requested.
     const bool exists = Knows(entry.id) || (entry.sequence != 0 && entry.lifetime != 0);
     if (verdict == Verdict::kOlder) difference.to_send.push_back(entry.id);
     if (verdict == Verdict::kNewer && exists) difference.to_request.push_back(entry.id);
@@ -193,7 +195,8 @@ std::map<SystemId, LspContent> Database::Contents() const {
   std::map<SystemId, LspContent> contents;
   for (const auto& [id, stored] : lsps_) {
     if (stored.withdrawn || id.pseudonode != 0) continue;
-    // Fragment 0 is the first in the order of identifiers.
+    // Fragments of a system whose fragment 0 is missing are skipped: fragment 0 is the first in the
+    // order of identifiers.
     if (id.fragment != 0 && !contents.contains(id.system)) continue;
     LspContent content = id.fragment == 0 ? LspContent{} : contents[id.system];
     if (ReadFragment(stored.lsp.tlvs, content)) contents[id.system] = std::move(content);

@@ -1,5 +1,5 @@
-// Tests of formats, byte by byte as in the figures of RFC 6325, RFC 7176 and ISO 10589; hostile
-// bytes.
+// Tests of the formats, byte by byte as in the figures of RFC 6325, RFC 7176 and ISO 10589, and of
+// hostile bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ using wire::packet::FromHex;
 constexpr SystemId kFirst{{2, 0, 0, 0, 0, 1}}, kSecond{{2, 0, 0, 0, 0, 2}};
 
 TEST(TrillHeaderTest, IsThatOfRfc6325Figure5) {
-  // V=0 R=0 M=1 Op-Length=2 Hop=63; egress, ingress nickname.
+  // The bytes of a TRILL header: V=0 R=0 M=1 Op-Length=2 Hop=63; then the egress and the ingress
+  // nickname.
   const auto bytes = FromHex("08bf 0102 0304");
   const TrillHeader header{.multi_destination = true,
                            .options = 2,
@@ -72,7 +73,7 @@ const std::string_view kHello =
     "01 02 01 00"                           // Area Addresses: {0}
     "81 01 c0"                              // Protocols Supported: TRILL
     "8f 0c 0000 01 08 0003 abcd 9001 0001"  // MT-Port-Cap: Special VLANs and Flags
-    "91 0a c0 00 0000 020000000022";        // TRILL Neighbor: smallest and largest
+    "91 0a c0 00 0000 020000000022";        // TRILL Neighbor: flags smallest and largest
 
 TEST(HelloTest, IsThatOfRfc7176) {
   EXPECT_EQ(SomeHello().Write(), FromHex(kHello));
@@ -108,7 +109,8 @@ TEST(LspTest, IsThatOfIso10589) {
   EXPECT_EQ(Lsp::Parse(written), lsp);
 }
 
-// ISO 8473: both sums over all bytes, the checksum's among them, are 0 modulo 255.
+// ISO 8473: both Fletcher sums over all bytes, including the bytes of the checksum, are 0 modulo
+// 255.
 TEST(LspTest, ItsChecksumIsFletchers) {
   for (size_t length = 0; length < 600; length += 37) {
     Lsp lsp{.lifetime = 9, .id = {kSecond, 0, 0}, .sequence = 0xffff, .tlvs = Octets(length)};

@@ -12,22 +12,22 @@ namespace {
 using wire::ConstBytes, wire::EthernetHeader, wire::MacAddress, wire::VlanTag;
 using Ports = std::bitset<kMaxPorts>;
 
-constexpr size_t kAddresses = 12;  // bytes of an Ethernet header before its type
+constexpr size_t kAddresses = 12;  // bytes of the addresses in an Ethernet header
 
 bool IsSource(const MacAddress& mac) { return !mac.IsMulticast() && mac != MacAddress{}; }
 
-// A terminal's frame, native or inside an encapsulated one.
+// A terminal's frame, native (not encapsulated) or inside an encapsulated frame.
 struct TerminalFrame {
   EthernetHeader header;
-  VlanTag tag;         // with the default VLAN if it has none
-  uint16_t strip = 0;  // bytes before the end of the tag, or of the addresses without a tag
+  VlanTag tag;         // the default VLAN if the frame has no tag
+  uint16_t strip = 0;  // bytes up to the end of the tag or, without a tag, of the addresses
   bool tagged = false;
 
   TerminalKey DestinationKey() const { return MakeKey(header.destination, tag.id); }
   TerminalKey SourceKey() const { return MakeKey(header.source, tag.id); }
 };
 
-// Parses the frame at `offset` of `frame`. Returns nothing if its bytes contradict themselves.
+// Parses the terminal's frame at `offset` of `frame`. Returns nothing if the bytes are malformed.
 std::optional<TerminalFrame> ParseTerminalFrame(ConstBytes frame, size_t offset) {
   const auto header = EthernetHeader::Parse(frame.subspan(std::min(offset, frame.size())));
   if (!header || !IsSource(header->source)) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<TerminalFrame> ParseTerminalFrame(ConstBytes frame, size_t offset)
   result.tag = *tag;
   if (tag->id == 0) result.tag.id = kDefaultVlan;  // a priority tag
   result.tagged = true;
-  // The type behind the tag stays.
+  // The EtherType behind the tag remains in the frame, so only the tag is stripped.
   result.strip = static_cast<uint16_t>(result.strip + VlanTag::kSize);
   return result;
 }
@@ -62,7 +62,7 @@ class Forwarder {
   }
 
  private:
-  // ------------------------------------------------------------ frames of terminals that arrive
+  // ------------------------------------------------------------ frames that arrive from terminals
 
   Outcome Ingress(const EthernetHeader& outer) {
     if (IsLinkLocal(outer.destination)) return Outcome::kLinkLocal;
@@ -101,7 +101,7 @@ class Forwarder {
     return Outcome::kForwarded;
   }
 
-  // Sends a frame by the tree, and to the terminals on other ports.
+  // Sends a terminal's frame along the distribution tree, and to the terminals on other ports.
   Outcome Flood(const TerminalFrame& frame) {
     SendToTerminals(frame, port_);
     if (tables_.own_tree < kMaxTrees) {
@@ -128,7 +128,7 @@ class Forwarder {
     if (sender == kNone) return Outcome::kNoAdjacency;
     if (header->hop_count == 0) return Outcome::kHopCount;
     const RBridgeIndex ingress = tables_.by_nickname[header->ingress];
-    // A frame of this RBridge itself has passed a loop.
+    // A frame whose ingress is this RBridge itself has passed through a loop.
     if (ingress >= kMaxRBridges || ingress == 0) return Outcome::kNoRoute;
     const size_t inner = EthernetHeader::kSize + TrillHeader::kSize + size_t{4} * header->options;
     if (frame_.size() < inner) return Outcome::kMalformed;
@@ -136,7 +136,8 @@ class Forwarder {
     return to_all ? FromTree(*header, ingress, sender, inner) : Unicast(*header, ingress, inner);
   }
 
-  // The first two bits of the options summarise them (RFC 6325 section 3.8.1).
+  // Returns whether the header's options include a critical option: the first two bits of the
+  // options summarise them (RFC 6325 section 3.8.1).
   bool HasCriticalOption(const TrillHeader& header, uint8_t which) const {
     constexpr size_t kOptions = EthernetHeader::kSize + TrillHeader::kSize;
     return header.options > 0 && (wire::Load8(&frame_[kOptions]) & which) != 0;
@@ -152,7 +153,7 @@ class Forwarder {
     return Outcome::kForwarded;
   }
 
-  // Sends the frame to its terminal, on any of this RBridge's links.
+  // Sends the inner frame to its terminal on this RBridge's links.
   Outcome Egress(const TrillHeader& header, RBridgeIndex ingress, size_t inner) {
     if (HasCriticalOption(header, 0xc0)) return Outcome::kOption;  // CItE: critical for the egress
     const auto frame = ParseInner(inner);
@@ -179,14 +180,16 @@ class Forwarder {
     return decision_.count > 0 ? Outcome::kForwarded : Outcome::kNoReceiver;
   }
 
-  // Parses the frame in an encapsulated one, which always has a tag (RFC 6325 section 4.1.1).
+  // Parses the terminal's frame inside an encapsulated frame, which always has a tag (RFC 6325
+  // section 4.1.1).
   std::optional<TerminalFrame> ParseInner(size_t offset) const {
     auto frame = ParseTerminalFrame(frame_, offset);
     if (!frame || !frame->tagged || IsLinkLocal(frame->header.destination)) return std::nullopt;
     return frame;
   }
 
-  // Sends a frame to the link of its terminal if that is known, otherwise to all terminals.
+  // Sends a frame to the port of its terminal if the port is known, otherwise to all terminals of
+  // this RBridge.
   void SendToReceivers(const TerminalFrame& frame) {
     const auto* known = Lookup(frame);
     const bool is_local = known && known->location.rbridge == 0 &&
@@ -206,7 +209,7 @@ class Forwarder {
     return &tables_.adjacencies[index];
   }
 
-  // Calls `send` once for each port that has neighbours in the tree, except `but`.
+  // Calls `send` once for each port that has neighbours in the tree, except the neighbour `but`.
   template <class F>
   void ForEachTreePort(const Tree& tree, AdjacencyIndex but, F send) {
     Ports done;
@@ -259,7 +262,7 @@ class Forwarder {
     output.head_size += static_cast<uint8_t>(header.Write(Room(output)));
   }
 
-  // Sends a frame to a terminal; frames of the default VLAN get no tag.
+  // Sends a frame to a terminal's port; a frame of the default VLAN gets no tag.
   void SendNative(const TerminalFrame& frame, PortIndex port) {
     Output& output = Add(port, frame.strip);
     PutAddresses(output, frame.header.destination, frame.header.source);

@@ -39,7 +39,7 @@ class ForwardTest : public testing::Test {
   }
   Outcome outcome() const { return decision_.outcome; }
 
-  // The tables of B, in the middle, and its decision about a frame.
+  // The tables of RBridge B, the middle one of the line, and its decision about a frame.
   std::unique_ptr<Tables> tables_ = test::LineOfThree(2);
   Decision decision_;
 };
@@ -94,7 +94,7 @@ TEST_F(ForwardTest, TagsStayAndVlansAreApart) {
   EXPECT_THAT(tagged,
               ElementsAre(Frame{0, FromHex("020000000101 020000000200 22f3 003f 0001 0002"
                                            "02000000cc01 02000000bb01 8100 6007 88b5 010203")}));
-  // A priority tag belongs to the default VLAN.
+  // A frame with a priority tag belongs to the default VLAN.
   const auto priority = Run(2, FromHex("02000000cc01 02000000bb01 8100 6000 88b5 010203"));
   ASSERT_EQ(priority.size(), 1u);
   EXPECT_EQ(priority[0].port, 1);
@@ -112,7 +112,7 @@ TEST_F(ForwardTest, TransitChangesHopCountAndAddresses) {
 TEST_F(ForwardTest, EgressGivesTheTerminalItsFrame) {
   const Octets frame = FromHex(
       "020000000200 020000000101 22f3 0005 0002 0001 02000000bb01 02000000aa01 8100 0001 88b5 01");
-  // The destination is unknown: to all terminals.
+  // The destination is unknown, so the frame is sent to all terminals.
   EXPECT_THAT(Run(0, frame), ElementsAre(Frame{2, FromHex("02000000bb01 02000000aa01 88b5 01")}));
   ASSERT_TRUE(decision_.seen);
   EXPECT_EQ(decision_.seen->location, (Location{.rbridge = 1, .port = kNone}));
@@ -137,7 +137,7 @@ TEST_F(ForwardTest, ATreesFrameGoesOnAndToTerminals) {
 
 TEST_F(ForwardTest, ReversePathCheck) {
   Octets frame = FromHex(kFromA);
-  // The frame arrives from C, though frames of A arrive from A.
+  // The frame arrives from C, but by the tree frames of A must arrive from A's side.
   std::ranges::copy(FromHex("020000000300"), frame.begin() + 6);
   EXPECT_THAT(Run(1, frame), IsEmpty());
   EXPECT_EQ(outcome(), Outcome::kWrongPath);
@@ -177,7 +177,8 @@ TEST_F(ForwardTest, WhatIsRefused) {
 
 TEST_F(ForwardTest, Options) {
   const std::string inner = " 02000000cc01 02000000aa01 8100 0001 88b5 01";
-  // One word of options (Op-Length 1): options that are not critical pass through.
+  // The frame has one word of options (Op-Length 1): if no option is critical, the frame is
+  // forwarded.
   const std::string head = "020000000200 020000000101 22f3 0045 ";
   EXPECT_EQ(Run(0, FromHex(head + "0003 0001 00000000" + inner)).size(), 1u);
   Run(0, FromHex(head + "0003 0001 80000000" + inner));
@@ -189,7 +190,8 @@ TEST_F(ForwardTest, Options) {
             (std::vector{Frame{2, FromHex("02000000cc01 02000000aa01 88b5 01")}}));
 }
 
-// Tables that contradict each other send a frame back and forth: the hop count ends that.
+// The tables of two RBridges contradict each other, so a frame is sent back and forth until its hop
+// count is 0.
 TEST_F(ForwardTest, ALoopEnds) {
   const auto a = test::LineOfThree(1), b = test::LineOfThree(2);
   b->rbridges[b->by_nickname[3]].next_hop = 0;  // in B's tables C is behind A
@@ -204,7 +206,8 @@ TEST_F(ForwardTest, ALoopEnds) {
     if (sent.empty()) break;
     frame = sent.front().bytes;
     port = sent.front().port == 1 ? 0 : 1;
-    // A discards its own frames as those of a loop: frames of another RBridge stay in the loop.
+    // The frame is changed to one of C, because A discards a frame of its own as the result of a
+    // loop.
     frame[18] = std::byte{0};
     frame[19] = std::byte{3};
   }

@@ -11,7 +11,7 @@ namespace {
 
 using wire::ConstBytes, wire::MacAddress;
 
-// The header that all PDUs have (ISO 10589 section 9.5).
+// The length and the first byte of the header that all PDUs have (ISO 10589 section 9.5).
 constexpr size_t kCommonHeader = 8;
 constexpr uint8_t kDiscriminator = 0x83;
 
@@ -28,7 +28,8 @@ constexpr size_t HeaderOf(PduType type) {
   return 0;
 }
 
-// All RBridges have one area address, the byte 0 (RFC 6325 section 4.2.3.1).
+// Returns the common header of a PDU; its field "maximum area addresses" is 1, as all RBridges have
+// one area address, the byte 0 (RFC 6325 section 4.2.3.1).
 Writer CommonHeader(PduType type) {
   Writer out;
   out.Number(kDiscriminator, 1).Number(HeaderOf(type), 1).Number(1, 1).Number(0, 1);
@@ -36,8 +37,8 @@ Writer CommonHeader(PduType type) {
   return out;
 }
 
-// Returns the bytes after the common header, if the PDU is of this type. `length_at`: the offset of
-// its length field.
+// Returns the bytes after the common header up to the PDU's length, if the PDU is of this type.
+// `length_at`: the offset of the PDU's length field.
 std::optional<Reader> Open(ConstBytes pdu, PduType type, size_t length_at) {
   if (TypeOf(pdu) != type || pdu.size() < HeaderOf(type)) return std::nullopt;
   const size_t length = wire::Load16(&pdu[length_at]);
@@ -53,12 +54,13 @@ bool HasAreaZero(Reader value) {
   return false;
 }
 
-// RFC 7176 section 2.2.1: Special VLANs and Flags, in an MT-Port-Capability TLV of topology 0.
+// The sub-TLV Special VLANs and Flags (RFC 7176 section 2.2.1), in an MT-Port-Capability TLV of
+// topology 0.
 constexpr uint8_t kSpecialVlans = 1;
 constexpr uint16_t kAppointedForwarder = 0x8000, kBypassPseudonode = 0x1000;
 
 void ReadPortCapability(Reader value, Hello& hello) {
-  value.Take(2);  // topology
+  value.Take(2);  // the topology
   ForEachItem(value, [&](uint8_t type, Reader& item) {
     if (type != kSpecialVlans) return;
     hello.port = item.Number16();
@@ -68,21 +70,21 @@ void ReadPortCapability(Reader value, Hello& hello) {
 }
 
 Writer PortCapability(const Hello& hello) {
-  constexpr uint16_t kVlan = 1;  // outer and designated
+  constexpr uint16_t kVlan = 1;  // the outer VLAN and the designated VLAN
   const uint16_t flags = (hello.forwards_natively ? kAppointedForwarder : 0) | kBypassPseudonode;
   Writer special;
   special.Number(hello.port, 2).Number(hello.nickname, 2).Number(flags | kVlan, 2).Number(kVlan, 2);
   return Writer().Number(0, 2).Item(kSpecialVlans, special);
 }
 
-// RFC 7176 section 2.5: flags, then nine bytes for each neighbour.
+// The TRILL Neighbor TLV (RFC 7176 section 2.5): flags, then nine bytes for each neighbour.
 constexpr size_t kHeardInItem = 28;
-constexpr uint8_t kSmallest = 0x80, kLargest = 0x40;  // the first and the last of these TLVs
+constexpr uint8_t kSmallest = 0x80, kLargest = 0x40;  // flags of the first and last TLV
 
 void ReadNeighbours(Reader value, Hello& hello) {
   value.Take(1);
   while (value.size() >= 9) {
-    value.Take(3);  // flag and tested MTU
+    value.Take(3);  // the flag and the tested MTU
     hello.heard.push_back(value.Get<MacAddress>());
   }
 }
@@ -98,7 +100,8 @@ void WriteNeighbours(const Hello& hello, Writer& out) {
   }
 }
 
-// Returns ISO 8473's checksum (RFC 905 annex B) of bytes that contain the checksum at `at`.
+// Returns ISO 8473's checksum (RFC 905 annex B) of bytes of which the two at `at` are the checksum
+// field.
 uint16_t Fletcher(ConstBytes bytes, size_t at) {
   int c0 = 0, c1 = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -114,7 +117,7 @@ uint16_t Fletcher(ConstBytes bytes, size_t at) {
   return static_cast<uint16_t>(x << 8 | y);
 }
 
-// The offset of the checksummed part of an LSP, and the offset of the checksum in that part.
+// The offset of the checksummed part of an LSP, and the offset of the checksum field in that part.
 constexpr size_t kLspIdAt = 12, kChecksumAt = 12;
 
 uint16_t ChecksumOf(ConstBytes pdu) { return Fletcher(pdu.subspan(kLspIdAt), kChecksumAt); }
@@ -134,7 +137,7 @@ std::optional<PduType> TypeOf(ConstBytes pdu) {
   if (pdu.size() < kCommonHeader) return std::nullopt;
   const auto at = [&](size_t i) { return wire::Load8(&pdu[i]); };
   const auto type = static_cast<PduType>(at(4) & 0x1f);
-  const bool six_bytes = at(3) == 0 || at(3) == 6;  // system identifiers
+  const bool six_bytes = at(3) == 0 || at(3) == 6;  // the length of system identifiers
   const bool valid = at(0) == kDiscriminator && at(2) == 1 && six_bytes && at(5) == 1;
   if (!valid || HeaderOf(type) == 0 || at(1) != HeaderOf(type)) return std::nullopt;
   return type;
@@ -144,13 +147,13 @@ std::optional<Hello> Hello::Parse(ConstBytes pdu) {
   auto in = Open(pdu, PduType::kHello, 17);
   if (!in) return std::nullopt;
   Hello hello;
-  in->Take(1);  // circuit type
+  in->Take(1);  // the circuit type
   hello.source = in->Get<SystemId>();
   hello.holding_time = in->Number16();
-  in->Take(2);  // PDU length
+  in->Take(2);  // the PDU length
   hello.priority = in->Number8() & 0x7f;
   hello.designated = in->Get<SystemId>();
-  in->Take(1);  // pseudonode's number
+  in->Take(1);  // the pseudonode's number
   bool in_area = false;
   const bool sound = ForEachItem(*in, [&](uint8_t type, Reader& value) {
     if (type == tlv::kAreaAddresses) in_area |= HasAreaZero(value);
@@ -190,7 +193,7 @@ std::optional<Lsp> Lsp::Parse(ConstBytes pdu) {
   lsp.flags = in->Number8();
   const ConstBytes tlvs = in->Take(in->size());
   if (lsp.sequence == 0) return std::nullopt;
-  // A withdrawn LSP is a header with the old checksum.
+  // A withdrawn LSP consists of a header only, which still has the checksum of the LSP before.
   if (lsp.lifetime == 0) return lsp;
   if (lsp.checksum != ChecksumOf(pdu.first(length))) return std::nullopt;
   lsp.tlvs.assign(tlvs.begin(), tlvs.end());
@@ -209,9 +212,9 @@ std::optional<SequenceNumbers> SequenceNumbers::Parse(ConstBytes pdu) {
   numbers.complete = TypeOf(pdu) == PduType::kCompleteNumbers;
   auto in = Open(pdu, numbers.complete ? PduType::kCompleteNumbers : PduType::kPartialNumbers, 8);
   if (!in) return std::nullopt;
-  in->Take(2);  // PDU length
+  in->Take(2);  // the PDU length
   numbers.source = in->Get<SystemId>();
-  in->Take(1);  // circuit
+  in->Take(1);  // the circuit
   if (numbers.complete) {
     numbers.first = in->GetLspId();
     numbers.last = in->GetLspId();

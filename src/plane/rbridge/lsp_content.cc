@@ -8,16 +8,16 @@
 namespace viaduct::rbridge {
 namespace {
 
-// Sub-TLVs of Router Capability (RFC 7176 section 2.3).
+// The types of the sub-TLVs of a Router Capability TLV (RFC 7176 section 2.3).
 constexpr uint8_t kNickname = 6, kTrees = 7;
 
 constexpr size_t kLspHeader = 27;
 constexpr size_t kMaxFragments = 256;
 constexpr size_t kReachableInItem = 255 / 11;
 constexpr size_t kTerminalsInItem = (255 - 5) / 6;
-constexpr uint8_t kConfidence = 0x20;  // RFC 6325 section 4.8.1: equal to that of data frames
+constexpr uint8_t kConfidence = 0x20;  // RFC 6325 section 4.8.1: the confidence of data frames
 
-// Items, each with its type and length.
+// TLVs: each element includes its type and length.
 using Items = std::vector<Octets>;
 
 void Add(Items& items, uint8_t type, const Writer& value) {
@@ -26,7 +26,8 @@ void Add(Items& items, uint8_t type, const Writer& value) {
 
 Writer Capability(const SystemId& self, const LspContent& content) {
   Writer out;
-  // The identifier replaces an IPv4 address, which an RBridge need not have.
+  // The last bytes of the system identifier are the router ID: an RBridge need not have an IPv4
+  // address.
   out.Append(std::as_bytes(std::span(self.bytes)).last(4)).Number(0, 1);
   if (content.claim) {
     const LspContent::Claim& claim = *content.claim;
@@ -65,7 +66,7 @@ void AddTerminals(const LspContent& content, Items& items) {
 }
 
 void ReadCapability(Reader& value, LspContent& content) {
-  value.Take(5);  // router ID, flags
+  value.Take(5);  // router ID and flags
   if (!value.ok()) return;
   ForEachItem(value, [&](uint8_t type, Reader& item) {
     if (type == kNickname && item.size() >= 5) {
@@ -87,13 +88,13 @@ void ReadNeighbours(Reader& value, LspContent& content) {
     neighbour.system = value.Get<SystemId>();
     const uint8_t pseudonode = value.Number8();
     neighbour.metric = value.Number(3);
-    value.Take(value.Number8());  // sub-TLVs
+    value.Take(value.Number8());  // the sub-TLVs
     if (value.ok() && pseudonode == 0) content.neighbours.push_back(neighbour);
   }
 }
 
 void ReadTerminals(Reader& value, LspContent& content) {
-  value.Take(3);  // topology, confidence
+  value.Take(3);  // topology and confidence
   const uint16_t vlan = value.Number16() & 0xfff;
   while (value.ok() && !value.empty()) {
     const auto mac = value.Get<wire::MacAddress>();

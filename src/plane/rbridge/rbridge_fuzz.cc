@@ -1,5 +1,5 @@
-// Frames and PDUs arrive from the network: no bytes may make this room read or write out of bounds,
-// and content that it reads it writes again.
+// Fuzzes the code of src/plane/rbridge with frames and PDUs as from the network: no bytes may make
+// it read or write out of bounds, and content that it reads must be written again unchanged.
 #include <memory>
 #include <span>
 

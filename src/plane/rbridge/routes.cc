@@ -9,7 +9,8 @@
 namespace viaduct::rbridge {
 namespace {
 
-// The RBridges and their links, numbered in the order of their identifiers.
+// The graph of the RBridges and their links; RBridges are numbered in the order of their
+// identifiers.
 class Graph {
  public:
   explicit Graph(const LinkStates& states) : links_(states.size()) {
@@ -37,9 +38,9 @@ class Graph {
   }
 
  private:
-  // A link counts when both ends report it (ISO 10589 section 7.2.6).
+  // Adds an RBridge's links. A link is added only if both ends report it (ISO 10589 section 7.2.6).
   void AddLinks(size_t from) {
-    std::map<size_t, uint32_t> best;  // the minimum metric of several links between two
+    std::map<size_t, uint32_t> best;  // the minimum metric of parallel links to a neighbour
     for (const LspContent::Neighbour& neighbour : contents_[from]->neighbours) {
       const size_t to = Find(neighbour.system);
       if (to == kNobody || to == from || !Reports(to, systems_[from])) continue;
@@ -61,10 +62,10 @@ class Graph {
 
 constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
 
-// Shortest paths from one RBridge.
+// The shortest paths from one RBridge to all others.
 struct Paths {
-  std::vector<uint64_t> cost;                // kFar: out of reach
-  std::vector<std::vector<size_t>> parents;  // all parents of equal cost, ascending
+  std::vector<uint64_t> cost;                // kFar: unreachable
+  std::vector<std::vector<size_t>> parents;  // all parents with equal cost, in ascending order
 };
 
 Paths FindPaths(const Graph& graph, size_t from) {
@@ -79,7 +80,7 @@ Paths FindPaths(const Graph& graph, size_t from) {
     open.pop();
     if (cost > paths.cost[at]) continue;
     for (const Graph::Link& link : graph.links(at)) {
-      // A metric of 0 would let two nodes be each other's parents.
+      // The metric is at least 1: with 0 two RBridges could be parents of each other.
       const uint64_t via = cost + std::max<uint32_t>(link.metric, 1);
       if (via > paths.cost[link.to]) continue;
       if (via < paths.cost[link.to]) {
@@ -94,8 +95,8 @@ Paths FindPaths(const Graph& graph, size_t from) {
   return paths;
 }
 
-// Returns the neighbour of `self` with which the path to each node begins, by the parents that
-// `choose` picks.
+// Returns, for each node, the neighbour of `self` with which the path to the node begins, along the
+// parents that `choose` selects.
 template <class Choose>
 std::vector<size_t> FirstHops(const Graph& graph, const Paths& paths, size_t self, Choose choose) {
   std::vector<size_t> order(graph.size()), first(graph.size(), Graph::kNobody);
@@ -109,14 +110,14 @@ std::vector<size_t> FirstHops(const Graph& graph, const Paths& paths, size_t sel
   return first;
 }
 
-// Returns a tree's links, as the neighbours of each node.
+// Returns the links of a distribution tree, as the neighbours of each node.
 std::vector<std::vector<size_t>> TreeLinks(const Paths& paths, size_t number) {
   std::vector<std::vector<size_t>> links(paths.parents.size());
   for (size_t node = 0; node < links.size(); ++node) {
     const auto& parents = paths.parents[node];
     if (parents.empty()) continue;
-    // RFC 6325 section 4.5.1: potential parents by their identifiers, the tree's number modulo
-    // their number.
+    // RFC 6325 section 4.5.1: of the potential parents in the order of their identifiers, the index
+    // of the parent is the tree's number modulo the number of parents.
     const size_t parent = parents[number % parents.size()];
     links[node].push_back(parent);
     links[parent].push_back(node);
@@ -124,10 +125,11 @@ std::vector<std::vector<size_t>> TreeLinks(const Paths& paths, size_t number) {
   return links;
 }
 
-// Returns the neighbour of `self` through which each node is reached in a tree.
+// Returns, for each node, the neighbour of `self` through which the node is reached in a
+// distribution tree.
 std::vector<size_t> TreeSides(const std::vector<std::vector<size_t>>& links, size_t self) {
   std::vector<size_t> side(links.size(), Graph::kNobody);
-  std::vector<std::pair<size_t, size_t>> open;  // node, the neighbour before it
+  std::vector<std::pair<size_t, size_t>> open;  // pairs of a node and the node before it
   for (const size_t neighbour : links[self]) {
     side[neighbour] = neighbour;
     open.push_back({neighbour, self});
@@ -144,7 +146,7 @@ std::vector<size_t> TreeSides(const std::vector<std::vector<size_t>>& links, siz
   return side;
 }
 
-// One computation of the tables.
+// One computation of the tables of this RBridge.
 class Computation {
  public:
   Computation(const LinkStates& states, const SystemId& self, const std::vector<OwnAdjacency>& own)
@@ -163,7 +165,7 @@ class Computation {
 
   void Fill(const std::map<SystemId, RBridgeIndex>& indices, Tables& tables) const {
     if (self_ == Graph::kNobody) return;
-    // Chooses, among equal paths, the path whose first RBridge has the lowest identifier.
+    // Selects, of several shortest paths, the path whose first RBridge has the lowest identifier.
     const auto first = FirstHops(graph_, paths_, self_, [&](const auto& parents, const auto& hops) {
       return *std::ranges::min_element(
           parents, {}, [&](size_t parent) { return parent == self_ ? size_t{0} : hops[parent]; });
@@ -179,8 +181,8 @@ class Computation {
   }
 
  private:
-  // Chooses one of several links between two RBridges, the same at both ends: the link with the
-  // lowest address at the end whose RBridge has the lower identifier.
+  // Selects one of several links between two RBridges, the same link at both ends: the link with
+  // the lowest MAC address at the end whose RBridge has the lower identifier.
   void Choose(const OwnAdjacency& adjacency, const SystemId& self) {
     const size_t node = graph_.Find(adjacency.neighbour);
     if (node == Graph::kNobody) return;
@@ -197,15 +199,16 @@ class Computation {
     return found == adjacencies_.end() ? kNone : found->second.index;
   }
 
-  // Returns kNoNickname for a node that has lost its nickname to another.
+  // Returns the nickname of a node; kNoNickname for a node that has lost its nickname to another
+  // RBridge.
   Nickname NicknameOf(size_t node) const {
     const auto& claim = graph_.content(node).claim;
     const bool has = claim && owners_.at(claim->nickname) == graph_.system(node);
     return has ? claim->nickname : kNoNickname;
   }
 
-  // Returns the roots by root priority, then by identifier; the first root states their number
-  // (RFC 6325 section 4.5).
+  // Returns the roots of the trees, sorted by root priority, then by identifier; the first root
+  // announces the number of trees (RFC 6325 section 4.5).
   std::vector<size_t> Roots() const {
     std::vector<size_t> roots;
     size_t most = kMaxTrees;
@@ -238,7 +241,8 @@ class Computation {
         tables.rbridges[index].tree_neighbour[number] = AdjacencyWith(sides[graph_.Find(system)]);
       }
     }
-    // RFC 6325 section 4.5.2: frames take the tree whose root is nearest to their ingress.
+    // RFC 6325 section 4.5.2: frames are sent along the tree whose root is nearest to their
+    // ingress.
     const auto nearest =
         std::ranges::min_element(roots, {}, [&](size_t root) { return paths_.cost[root]; });
     if (!roots.empty()) tables.own_tree = static_cast<uint8_t>(nearest - roots.begin());
@@ -248,7 +252,7 @@ class Computation {
   const size_t self_;
   const std::map<Nickname, SystemId> owners_;
   Paths paths_;                                 // paths from this RBridge
-  std::map<size_t, OwnAdjacency> adjacencies_;  // keyed by neighbour
+  std::map<size_t, OwnAdjacency> adjacencies_;  // keyed by the neighbour's number
 };
 
 }  // namespace
@@ -274,7 +278,7 @@ RBridgeIndex Routes::IndexOf(const SystemId& system) const {
 void Routes::Number(const std::set<SystemId>& reachable) {
   std::erase_if(indices_, [&](const auto& entry) { return !reachable.contains(entry.first); });
   std::vector<bool> used(kMaxRBridges);
-  used[0] = true;  // this RBridge
+  used[0] = true;  // the index of this RBridge
   for (const auto& [system, index] : indices_) used[index] = true;
   size_t next = 1;
   for (const SystemId& system : reachable) {

@@ -32,7 +32,7 @@ class Network {
     states_[System(a)].neighbours.push_back({System(b), metric});
     states_[System(b)].neighbours.push_back({System(a), metric});
   }
-  // Computes the tables of `self`. The index of an adjacency is the neighbour's number.
+  // Computes the tables of RBridge `self`. The index of each adjacency is the neighbour's number.
   const Tables& Compute(int self) {
     auto& tables = tables_[self];
     tables = std::make_unique<Tables>();
@@ -120,8 +120,8 @@ TEST(RoutesTest, RootsByPriorityThenIdentifier) {
 }
 
 TEST(RoutesTest, EqualParentsTakeTurns) {
-  // RFC 6325 section 4.5.1: 4's parents in the trees of root 1 are 2 and 3; tree 1 takes the
-  // second of them (1 modulo 2).
+  // RFC 6325 section 4.5.1: in the trees with root 1, RBridge 4 has the potential parents 2 and 3;
+  // tree 1 uses the second of them (index 1 modulo 2).
   Network network(4);
   network.Link(1, 2);
   network.Link(1, 3);
@@ -139,7 +139,8 @@ TEST(RoutesTest, OfParallelLinksBothEndsTakeTheSame) {
     network.Link(1, 2);
     return network.states();
   }();
-  // The ports of RBridge 1 have addresses in the opposite order of the ports of 2.
+  // The ports of RBridge 1 have addresses in the opposite order of the addresses of RBridge 2's
+  // ports.
   const auto adjacency = [](AdjacencyIndex index, int neighbour, uint8_t own, uint8_t other) {
     return OwnAdjacency{index, System(neighbour), {{2, 0, 0, 0, 1, own}}, {{2, 0, 0, 0, 2, other}}};
   };
@@ -155,14 +156,15 @@ TEST(RoutesTest, OfParallelLinksBothEndsTakeTheSame) {
   EXPECT_EQ(EntryFor(*tables, 1).next_hop, 1);
 }
 
-// Follows a frame of `ingress` through a tree; returns how often each RBridge receives it.
+// Follows a frame of RBridge `ingress` through a tree; returns the number of times that each
+// RBridge receives it.
 std::map<int, int> Flood(std::vector<const Tables*>& tables, int ingress, size_t tree) {
   std::map<int, int> received;
   std::function<void(int, int)> send = [&](int at, int from) {
     ++received[at];
     for (int next = 1; next < static_cast<int>(tables.size()); ++next) {
       if (next == from || !tables[at]->trees[tree].neighbours[next]) continue;
-      // The reverse-path check.
+      // The reverse-path check of the RBridge that receives the frame.
       const Tables& there = *tables[next];
       if (EntryFor(there, static_cast<Nickname>(ingress)).tree_neighbour[tree] == at)
         send(next, at);

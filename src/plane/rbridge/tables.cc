@@ -5,7 +5,8 @@
 namespace viaduct::rbridge {
 namespace {
 
-// Fibonacci hashing: addresses that differ only in their last bytes are spread.
+// Returns a hash of the key by Fibonacci hashing: addresses that differ only in their last bytes
+// get different slots.
 size_t HashOf(TerminalKey key) { return (key * 0x9e3779b97f4a7c15u) >> 40; }
 
 }  // namespace
@@ -24,10 +25,11 @@ wire::MacAddress MacOf(TerminalKey key) {
 
 size_t TerminalTable::Home(TerminalKey key) { return HashOf(key) & (kTerminalSlots - 1); }
 
-// Returns the entry's slot, or the empty slot where it would be.
+// Returns the slot of the key's entry, or the empty slot where the entry would be stored.
 size_t TerminalTable::SlotOf(TerminalKey key) const {
   size_t slot = Home(key);
-  // Bounded, because the table may be in memory that others have written.
+  // The number of probes is bounded, because the table may be in memory that other processes have
+  // written.
   for (size_t i = 0; i < kTerminalSlots && slots_[slot].key != 0 && slots_[slot].key != key; ++i) {
     slot = (slot + 1) & (kTerminalSlots - 1);
   }
@@ -52,7 +54,7 @@ bool TerminalTable::Set(TerminalKey key, const Location& location, uint32_t epoc
 bool TerminalTable::Erase(TerminalKey key) {
   size_t hole = SlotOf(key);
   if (slots_[hole].key != key) return false;
-  // Later entries are moved into the hole unless their home is behind it.
+  // Later entries are moved into the hole unless their home slot is behind the hole.
   for (size_t at = hole;;) {
     at = (at + 1) & (kTerminalSlots - 1);
     if (slots_[at].key == 0) break;
@@ -80,7 +82,8 @@ void AdjacencySlots::Fill(std::span<const Adjacency, kMaxAdjacencies> adjacencie
 AdjacencyIndex AdjacencySlots::Find(std::span<const Adjacency, kMaxAdjacencies> adjacencies,
                                     PortIndex port, const wire::MacAddress& mac) const {
   size_t slot = HashOf(MakeKey(mac, port)) % kAdjacencySlots;
-  // Bounded, because the table may be in memory that others have written.
+  // The number of probes is bounded, because the table may be in memory that other processes have
+  // written.
   for (size_t i = 0; i < kAdjacencySlots && slots_[slot] < kMaxAdjacencies; ++i) {
     const Adjacency& one = adjacencies[slots_[slot]];
     if (one.port == port && one.mac == mac) return slots_[slot];

@@ -7,7 +7,7 @@ namespace viaduct::rbridge {
 
 using Entry = TerminalTable::Entry;
 
-// Erases in two steps, because erasing moves entries.
+// Erases the entries that match, in two steps, because erasing an entry moves others.
 template <class Predicate>
 void Terminals::EraseIf(Predicate predicate) {
   std::vector<TerminalKey> gone;
@@ -41,7 +41,7 @@ bool Terminals::Update(const LinkStates& states,
     announcer.index = index;
   }
   for (const auto& [system, index] : reachable) {
-    if (index == 0) continue;  // this RBridge
+    if (index == 0) continue;  // skips this RBridge
     Announcer& announcer = announcers_[system];
     announcer.index = index;
     const auto said = states.find(system);
@@ -58,7 +58,8 @@ void Terminals::Announce(Announcer& announcer, const Keys& keys, bool returned) 
   const Keys before = std::exchange(announcer.keys, keys);
   for (const TerminalKey key : keys) {
     const Entry* known = tables_.terminals.Find(key);
-    // An earlier announcement changes nothing, unless the terminal was forgotten since.
+    // A terminal that was announced before stays unchanged, unless its entry has been removed since
+    // and its RBridge is reachable again.
     if (before.contains(key) && !(returned && !known)) continue;
     local_changed_ |= known && known->location.rbridge == 0;
     tables_.terminals.Set(key, {.rbridge = announcer.index, .port = kNone}, tables_.epoch);
@@ -71,7 +72,7 @@ void Terminals::Announce(Announcer& announcer, const Keys& keys, bool returned) 
   }
 }
 
-// Sets the terminal's location to another RBridge that announces it.
+// Sets the terminal's location to another RBridge that announces the terminal, if there is one.
 void Terminals::FindAgain(TerminalKey key) {
   for (const auto& [system, announcer] : announcers_) {
     if (announcer.index == kNone || !announcer.keys.contains(key)) continue;

@@ -1,6 +1,7 @@
 // The locations of terminals, learned from frames and from RBridges' announcements, and forgotten
-// after a time (RFC 6325 section 4.8). Among contradictions the latest counts, so a terminal that
-// moves is found at its new place with its first frame, or with the first LSP about it.
+// after a time (RFC 6325 section 4.8). Of contradictory observations the latest counts, so a
+// terminal that moves is found at its new place with its first frame, or with the first LSP about
+// it.
 #pragma once
 
 #include <map>
@@ -18,21 +19,22 @@ class Terminals {
   // The number of silent epochs after which a terminal that no RBridge announces is forgotten.
   static constexpr uint32_t kSilentEpochs = 4;
 
-  // Maintains `tables.terminals`; the tables must outlive this.
+  // Maintains `tables.terminals`; the tables must outlive this object.
   explicit Terminals(Tables& tables) : tables_(tables) {}
 
-  // The functions that return bool return whether the terminals of this RBridge's own links have
-  // changed, so that its announcement changes.
+  // All functions that return bool return whether the set of terminals on this RBridge's own links
+  // has changed, so that the RBridge's announcement changes.
 
-  // Learns a terminal that Forward() has seen. A table that is full does not change: frames to the
-  // terminal are flooded.
+  // Learns the location of a terminal that Forward() has seen. If the table is full, it remains
+  // unchanged, and frames to the terminal are flooded.
   bool Learn(const Seen& seen);
-  // Updates the announcements of the other RBridges, and the indices of RBridges in reach
-  // (Routes::Reachable()). Terminals of RBridges out of reach are forgotten.
+  // Updates the announcements of the other RBridges, and the indices of reachable RBridges
+  // (Routes::Reachable()). Forgets the terminals of unreachable RBridges.
   bool Update(const LinkStates& states, const std::map<SystemId, RBridgeIndex>& reachable);
-  // Forgets the terminals of a port, which no longer serves any.
+  // Forgets the terminals of a port, which no longer serves terminals.
   bool ForgetPort(PortIndex port);
-  // Begins an epoch (Tables::epoch), and forgets terminals that were silent.
+  // Begins a new epoch (Tables::epoch), and forgets terminals that have been silent for
+  // kSilentEpochs.
   bool NextEpoch();
 
   // Returns the terminals of this RBridge's own links, sorted.
@@ -41,7 +43,7 @@ class Terminals {
  private:
   using Keys = std::set<TerminalKey>;
   struct Announcer {
-    RBridgeIndex index = kNone;  // kNone: out of reach
+    RBridgeIndex index = kNone;  // kNone: the RBridge is unreachable
     Keys keys;
   };
 

@@ -50,7 +50,7 @@ class TerminalsTest : public testing::Test {
   TerminalsTest() { tables_->Clear(); }
 
   bool Update() { return terminals_.Update(states_, reachable_); }
-  // Returns the index of the terminal's RBridge, or -1.
+  // Returns the index of the RBridge at which the terminal is; -1: the terminal is unknown.
   int WhereIs(int terminal) const {
     const auto* entry = tables_->terminals.Find(Key(terminal));
     return entry ? entry->location.rbridge : -1;
@@ -78,7 +78,8 @@ TEST_F(TerminalsTest, TheLatestNewsCount) {
   states_[kNear].terminals = {Key(1)};
   Update();
   EXPECT_EQ(WhereIs(1), 1);
-  // The terminal moves to this RBridge; the other RBridge repeats its LSP before it has noticed.
+  // The terminal moves to this RBridge; the RBridge where it was before repeats its LSP, because it
+  // has not noticed yet.
   EXPECT_TRUE(terminals_.Learn({Key(1), {.rbridge = 0, .port = 1}}));
   EXPECT_FALSE(Update());
   EXPECT_EQ(WhereIs(1), 0);

@@ -8,8 +8,9 @@
 
 namespace viaduct::rbridge::test {
 
-// Three RBridges: A (nickname 1) port 1 -- port 0 B (2) port 1 -- port 0 C (3); port 2 of each has
-// terminals; A is the root of the tree. Ports have the addresses 02:00:00:00:NICKNAME:PORT.
+// Returns the tables of RBridge `self` in a line of three RBridges: A (nickname 1) port 1 -- port 0
+// B (2) port 1 -- port 0 C (3). Port 2 of each RBridge has terminals; A is the root of the tree.
+// Ports have the addresses 02:00:00:00:NICKNAME:PORT.
 inline std::unique_ptr<Tables> LineOfThree(Nickname self) {
   auto tables = std::make_unique<Tables>();
   tables->Clear();

@@ -1,4 +1,4 @@
-// Reading and writing bytes in order, and the type-length-value items of IS-IS.
+// Classes that read and write bytes in order, and the type-length-value items of IS-IS.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,8 @@ inline constexpr uint8_t kRouterCapability = 242;  // RFC 7981
 inline constexpr uint8_t kTrillNlpid = 0xc0;       // RFC 6328
 }  // namespace tlv
 
-// Reads from the front. After a read beyond the end ok() is false and everything read is 0.
+// Reads values from the front of the bytes. After a read beyond the end, ok() returns false and
+// every value is 0.
 class Reader {
  public:
   explicit Reader(wire::ConstBytes bytes) : rest_(bytes) {}
@@ -46,7 +47,7 @@ class Reader {
   }
   uint8_t Number8() { return static_cast<uint8_t>(Number(1)); }
   uint16_t Number16() { return static_cast<uint16_t>(Number(2)); }
-  // Reads a MacAddress or SystemId.
+  // Reads an address: a MacAddress or a SystemId.
   template <class Address>
   Address Get() {
     Address address;
@@ -85,7 +86,7 @@ class Writer {
     octets_.insert(octets_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  // Writes an item; `value` has at most 255 bytes.
+  // Writes a TLV; `value` has at most 255 bytes.
   Writer& Item(uint8_t type, const Writer& value) {
     return Number(type, 1).Number(value.size(), 1).Append(value.octets_);
   }
@@ -99,8 +100,8 @@ class Writer {
   Octets octets_;
 };
 
-// Calls f(type, value as a Reader) for each item. Returns false if the items do not end where the
-// bytes do, or f has read beyond the end of one.
+// Calls f(type, value as a Reader) for each TLV. Returns false if the last TLV does not end where
+// the bytes end, or if f has read beyond the end of a value.
 template <class F>
 bool ForEachItem(Reader items, F f) {
   while (!items.empty()) {

@@ -1,5 +1,5 @@
 // Formats of TRILL's data frames (RFC 6325 section 3) and the addresses of its protocols. WMRP has
-// the same: see docs/wmrp.md.
+// the same formats and addresses (docs/wmrp.md).
 #pragma once
 
 #include <cstddef>
@@ -17,35 +17,37 @@ inline constexpr uint16_t kIsIsType = 0x22f4;   // EtherType of routing PDUs (L2
 inline constexpr wire::MacAddress kAllRBridges{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x40}};
 inline constexpr wire::MacAddress kAllIsIsRBridges{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x41}};
 
-// Returns whether frames to the address never leave their link: IEEE 802.1Q's bridge group
-// addresses (01:80:c2:00:00:00 to 0f) and TRILL's own (40 to 4f).
+// Returns whether frames to the address must never leave their link: IEEE 802.1Q's bridge group
+// addresses (01:80:c2:00:00:00 to 0f) and TRILL's own addresses (40 to 4f).
 bool IsLinkLocal(const wire::MacAddress& mac);
 
-// The name of an RBridge in data frames. A strong type costs more casts than it saves in tables
-// that are arrays of it.
+// The identifier of an RBridge in data frames. The type is a plain integer, because a strong type
+// would need many casts in tables that are arrays of nicknames.
 using Nickname = uint16_t;
-inline constexpr Nickname kNoNickname = 0;  // "unknown"
-// RFC 6325 section 3.7: 0 and 0xffc0 and above are reserved.
+inline constexpr Nickname kNoNickname = 0;  // nickname 0: unknown
+// Returns whether the nickname is not reserved: 0, and 0xffc0 and above, are reserved (RFC 6325
+// section 3.7).
 constexpr bool IsUsable(Nickname nickname) { return nickname != 0 && nickname < 0xffc0; }
 
-// RFC 6325 section 3.1, without the Ethernet header before it and the options behind it.
+// The TRILL header (RFC 6325 section 3.1), without the Ethernet header before it and the options
+// behind it.
 struct TrillHeader {
   static constexpr size_t kSize = 6;
   static constexpr int kMaxHops = 63;
   bool multi_destination = false;
-  uint8_t options = 0;            // length of the options that follow, in words of 4 bytes; 0..31
+  uint8_t options = 0;            // length of the options behind the header, 4-byte words; 0..31
   uint8_t hop_count = 0;          // 0..63
-  Nickname egress = kNoNickname;  // the tree's root if multi_destination
+  Nickname egress = kNoNickname;  // egress RBridge; the tree's root if multi_destination
   Nickname ingress = kNoNickname;
 
-  // Refuses versions other than 0; reserved bits are ignored.
+  // Parses a header; returns nothing for a version other than 0. Ignores reserved bits.
   static std::optional<TrillHeader> Parse(wire::ConstBytes bytes);
   size_t Write(wire::Bytes bytes) const;
   friend bool operator==(const TrillHeader&, const TrillHeader&) = default;
 };
 
-// The increase of an untagged frame's payload by encapsulation: Ethernet and TRILL header, and the
-// VLAN tag that the inner frame always has (RFC 6325 section 4.1.1).
+// The number of bytes by which encapsulation increases an untagged frame's payload: Ethernet and
+// TRILL header, and the VLAN tag that the inner frame always has (RFC 6325 section 4.1.1).
 inline constexpr int kOverhead = 14 + 6 + 4;  // bytes
 
 }  // namespace viaduct::rbridge

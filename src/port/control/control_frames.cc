@@ -8,7 +8,7 @@
 namespace viaduct::io {
 namespace {
 
-// Returns the payload extended by a header of `size` bytes before it.
+// Returns the memory of a payload, extended to include a header of `size` bytes before the payload.
 FrameMemory Grow(const FrameMemory& payload, size_t size) {
   return {payload.memory, payload.offset - size, payload.size + size};
 }

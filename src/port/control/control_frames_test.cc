@@ -17,7 +17,8 @@ using wire::packet::Describe;
 
 const MacAddress kOwn = MacAddress::Parse("02:00:00:00:00:0b");
 
-// A payload in memory with space for headers, as a socket's message is received.
+// A payload in memory with free space before it for headers, as the message of a socket is
+// received.
 struct Received {
   std::vector<std::byte> memory;
   FrameMemory payload;

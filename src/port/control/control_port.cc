@@ -19,10 +19,11 @@ namespace viaduct::io {
 namespace {
 
 constexpr size_t kBurst = 32;
-constexpr size_t kSlotBytes = kHeaderRoom + 65536;  // header space and a maximum IP packet
+// The bytes of a slot: free space for headers, and a maximum IP packet.
+constexpr size_t kSlotBytes = kHeaderRoom + 65536;
 constexpr size_t kControlBytes = 160;
 
-// The socket that is needed to send a frame; nothing if no socket can express it.
+// The claim whose socket must send a frame, and the layers of the frame.
 struct Demand {
   ControlClaim claim;
   wire::IpLayers layers;
@@ -48,7 +49,7 @@ std::optional<Demand> DemandOf(FrameToSend frame) {
   return Demand{{ControlClaim::Kind::kUdp, layers->family, udp->source_port}, *layers};
 }
 
-// Normalizes the family of an EtherType, which has none.
+// Normalizes the address family in the claim of an EtherType, to which the family does not apply.
 ControlClaim Canonical(ControlClaim claim) {
   if (claim.kind == ControlClaim::Kind::kEtherType) claim.family = wire::Family::kIpv4;
   return claim;
@@ -62,7 +63,7 @@ void JoinOrThrow(ControlSocket& socket, const wire::IpAddress& group) {
 
 }  // namespace
 
-// The buffers for receiving a burst.
+// The buffers for a burst of received messages.
 struct ControlPort::Messages {
   struct ControlBuffer {
     alignas(cmsghdr) std::byte bytes[kControlBytes];
@@ -77,7 +78,7 @@ struct ControlPort::Messages {
   std::array<sockaddr_storage, kBurst> names{};
   std::array<ControlBuffer, kBurst> controls{};
 
-  // Prepares slots [first, first + count) for recvmmsg().
+  // Prepares the slots [first, first + count) for recvmmsg().
   std::span<mmsghdr> Prepare(size_t first, size_t count) {
     for (size_t i = first; i < first + count; ++i) {
       parts[i] = {slots[i].bytes + kHeaderRoom, kSlotBytes - kHeaderRoom};
@@ -156,7 +157,8 @@ size_t ControlPort::Transmit(std::span<const FrameToSend> frames) {
 void ControlPort::Remove(const ControlClaim& claim) {
   const auto found = sockets_.find(claim);
   if (found == sockets_.end()) return;
-  // The descriptor must be removed explicitly: the creator of the socket may still have it open.
+  // The descriptor must be removed from the poller explicitly: the creator of the socket may still
+  // have it open.
   poller_.Remove(found->second->fd());
   sockets_.erase(found);
 }
@@ -168,7 +170,7 @@ ControlSocket* ControlPort::FindOrOpen(const ControlClaim& claim) {
   if (opener_ == nullptr || refused_.contains(claim)) return nullptr;
   UniqueFd descriptor = opener_(claim);
   if (!descriptor) {
-    // The opener may have called AddSocket itself.
+    // The opener may have called AddSocket() and added the socket itself.
     const auto found = sockets_.find(claim);
     if (found != sockets_.end()) return found->second.get();
     refused_.insert(claim);
@@ -178,7 +180,7 @@ ControlSocket* ControlPort::FindOrOpen(const ControlClaim& claim) {
   return sockets_.at(claim).get();
 }
 
-// Receives messages of one socket, into the memory slots from `slots_used` on.
+// Receives the messages of one socket into the memory slots from `slots_used` on.
 size_t ControlPort::ReceiveFrom(ControlSocket& socket, std::span<ReceivedFrame> frames,
                                 size_t& slots_used) {
   const size_t burst = std::min(frames.size(), kBurst - slots_used);

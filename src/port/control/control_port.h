@@ -1,5 +1,5 @@
-// A port that presents Ethernet frames but consists of kernel sockets that match exactly what a
-// control plane has bound.
+// A port that presents Ethernet frames but consists of kernel sockets, one for each UDP port, IP
+// protocol or EtherType that a control plane uses.
 //
 // A packet socket that receives every frame costs each forwarded data packet 0.05 to 0.3 us per
 // hop, even with a filter. Sockets bound to what the protocol uses cost data packets nothing, and
@@ -23,12 +23,12 @@
 
 namespace viaduct::io {
 
-// The traffic that one socket of a control port carries.
+// The kind of traffic that one socket of a control port carries.
 struct ControlClaim {
   enum class Kind : uint8_t {
-    kUdp,        // number: local UDP port
-    kRawIp,      // number: IP protocol (not UDP)
-    kEtherType,  // number: EtherType (neither IPv4 nor IPv6); `family` is not used
+    kUdp,        // `number`: local UDP port
+    kRawIp,      // `number`: IP protocol, other than UDP
+    kEtherType,  // `number`: EtherType, neither IPv4 nor IPv6; `family` is not used
   };
   Kind kind = Kind::kUdp;
   wire::Family family = wire::Family::kIpv4;
@@ -43,36 +43,41 @@ struct ControlOptions {
   wire::MacAddress mac;  // the MAC address of the interface
 };
 
-// Rebuilds received frames from the socket's metadata: destination MAC from the destination address
-// (the interface's, broadcast, or the group's), a locally administered source MAC that stands for
-// the source address, correct checksums. IP options, identification and the DF bit of UDP datagrams
-// and of IPv6 packets are not kept; datagrams the network fragmented arrive whole.
+// A port of kernel sockets.
 //
-// Sent frames: the MAC addresses of IP packets are ignored; the kernel resolves the next hop, so
-// the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers leave
+// Received frames are rebuilt from a socket's payload and metadata: a destination MAC address
+// derived from the destination address (that of the interface, of broadcast, or of the multicast
+// group), a locally administered source MAC address that stands for the source address, and correct
+// checksums. IP options, the identification, and the DF bit of UDP datagrams and of IPv6 packets
+// are lost; datagrams that the network fragmented arrive reassembled. Broadcasts and multicasts
+// that the port has sent are not received.
+//
+// Of sent frames with IP packets the MAC addresses are ignored: the kernel resolves the next hop,
+// so the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers are sent
 // unchanged, through a raw socket that only sends (number 255). The first packet to a multicast
-// group joins that group on the socket's interface, so that symmetric protocols (RIP, 224.0.0.9)
-// also receive.
-// Broadcasts and multicasts that the port has sent are not received.
+// group joins the group on the socket's interface, so that protocols that send to a group and
+// receive from it (RIP, 224.0.0.9) also receive.
 class ControlPort final : public AnyPort {
  public:
-  // Called from inside Transmit(), once per claim, for a frame no socket can express: returns the
-  // socket to add (the frame then leaves through it), or an empty descriptor to refuse: this and
-  // later frames of the claim are dropped and counted. An exception passes through Transmit().
+  // A function that opens missing sockets. Transmit() calls it once per claim, for a frame that no
+  // socket can send. The function returns the socket to add, through which the frame is then sent,
+  // or an empty descriptor: the port then drops and counts this frame and later frames of the
+  // claim. Transmit() does not catch exceptions of the function.
   using Opener = std::function<UniqueFd(const ControlClaim&)>;
 
-  // Throws SystemError.
+  // Creates a port without sockets. Throws SystemError.
   explicit ControlPort(const ControlOptions& options, Opener opener = nullptr);
   ~ControlPort() override;
 
-  // `socket`: a UDP socket bound to (any address, claim.number), a raw IP socket, or a packet
-  // socket (SOCK_RAW) bound to the EtherType; each bound to the interface. This function sets the
-  // options it needs (packet info, TTL, broadcast, no multicast loop...), which needs no privilege.
-  // Replaces the socket of an equal claim. Throws SystemError.
+  // Adds the socket for a claim, and replaces the socket of an equal claim. `socket`: a UDP socket
+  // bound to (any address, claim.number), a raw IP socket, or a packet socket (SOCK_RAW) bound to
+  // the EtherType; each must be bound to the interface. Sets the socket options that the port needs
+  // (packet info, TTL, broadcast, no multicast loop...), which needs no privilege. Throws
+  // SystemError.
   void AddSocket(const ControlClaim& claim, UniqueFd socket);
   bool HasSocket(const ControlClaim& claim) const;
-  // Receives packets to this group through every socket of its family, present and future.
-  // Throws SystemError.
+  // Joins a multicast group with every socket of the group's address family, present and future, so
+  // that packets to the group are received. Throws SystemError.
   void JoinMulticast(const wire::IpAddress& group);
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
@@ -93,7 +98,7 @@ class ControlPort final : public AnyPort {
   std::map<ControlClaim, std::unique_ptr<ControlSocket>> sockets_;
   std::set<ControlClaim> refused_;
   std::vector<wire::IpAddress> groups_;
-  std::unique_ptr<Messages> messages_;  // buffers of a burst
+  std::unique_ptr<Messages> messages_;  // the buffers of a burst
   PortCounters counters_;
 };
 

@@ -34,7 +34,7 @@ class ControlPortRootTest : public testing::Test {
     return ControlPort({network_->b_index, wire::MacAddress::Parse("02:00:00:00:00:0b")});
   }
 
-  // Opens a socket in the way of the broker.
+  // Opens the socket for a claim, as the broker does.
   static UniqueFd Open(const TestNamespace& ns, int ifindex, const ControlClaim& claim) {
     const int family = claim.family == Family::kIpv4 ? AF_INET : AF_INET6;
     if (claim.kind == Kind::kEtherType) {
@@ -50,7 +50,7 @@ class ControlPortRootTest : public testing::Test {
     UniqueFd fd = ns.Socket(family, SOCK_DGRAM, 0);
     const int on = 1;
     if (family == AF_INET6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-    sockaddr_in6 here{};  // the port is at the same place in sockaddr_in
+    sockaddr_in6 here{};  // sockaddr_in has the port at the same offset
     here.sin6_family = static_cast<sa_family_t>(family);
     here.sin6_port = htons(claim.number);
     SystemCall("bind", bind(fd.get(), reinterpret_cast<sockaddr*>(&here),
@@ -74,8 +74,8 @@ constexpr ControlClaim kOspf{Kind::kRawIp, Family::kIpv4, 89};
 constexpr ControlClaim kOspfv3{Kind::kRawIp, Family::kIpv6, 89};
 constexpr ControlClaim kLocal{Kind::kEtherType, Family::kIpv4, 0x88b5};
 
-// The Ethernet header of the protocol's device: an interface without ARP sends everything to the
-// broadcast address.
+// Returns the Ethernet header that the protocol's device writes: an interface without ARP sends
+// every frame to the broadcast address.
 Ethernet FromProtocol() { return {"02:00:00:00:00:0a", "ff:ff:ff:ff:ff:ff"}; }
 
 TEST_F(ControlPortRootTest, BroadcastReachesTheOtherAndNotUs) {
@@ -129,7 +129,7 @@ TEST_F(ControlPortRootTest, SendingToAGroupJoinsIt) {
     return Build(FromProtocol() / Ipv4{.source = source, .destination = "224.0.0.9", .ttl = 1} /
                  Udp{520, 520} / Payload{"rip"});
   };
-  SendFrame(a, rip("10.77.0.1"));  // b has not joined yet
+  SendFrame(a, rip("10.77.0.1"));  // b has not joined the group yet
   SendFrame(b, rip("10.77.0.2"));
   EXPECT_THAT(
       ReceiveDescribed(a, 1),
@@ -235,7 +235,7 @@ TEST_F(ControlPortRootTest, AsksForTheSocketAFrameNeedsAndLosesNoFrame) {
   EXPECT_EQ(a.Counters().tx_frames, 2u);
 }
 
-// Cuts a datagram into fragments as ns-3 does for an interface whose MTU is 1500.
+// Cuts a UDP datagram into fragments as ns-3 does for an interface whose MTU is 1500.
 std::vector<std::vector<std::byte>> FragmentsOf(const std::vector<std::byte>& packet,
                                                 const std::string& destination) {
   constexpr size_t kHeader = 20, kPart = 1480;
@@ -278,9 +278,10 @@ TEST_F(ControlPortRootTest, Ipv6PacketsWithExtensionHeadersLeaveAsTheyAre) {
   auto udp = Build(Ipv6{.source = "fd00:77::1", .destination = "fd00:77::2"} / Udp{521, 521} /
                    Counting(2000));
   const std::string segment(reinterpret_cast<const char*>(udp.data()) + 40, udp.size() - 40);
-  constexpr size_t kFirst = 1400;  // bytes of the segment; a multiple of 8
+  constexpr size_t kFirst = 1400;  // bytes of the segment in the first fragment; a multiple of 8
   for (const bool last : {false, true}) {
-    // RFC 8200, section 4.5: next header, reserved, offset and more, identification.
+    // The Fragment header (RFC 8200 section 4.5): next header, reserved byte, offset and M flag,
+    // identification.
     const auto offset = static_cast<uint16_t>(last ? kFirst : 1);
     std::string header{17, 0, static_cast<char>(offset >> 8), static_cast<char>(offset), 0, 0,
                        0,  9};
@@ -299,7 +300,7 @@ TEST_F(ControlPortRootTest, CountsWhatItCannotExpressOrTheKernelRefuses) {
   AddA(a, kOlsr);
   AddA(a, kOspf);
   const auto refused =
-      Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});  // foreign address
+      Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});  // source not local
   const auto fragment =
       Build(FromProtocol() / Ipv4{.source = "10.77.0.1", .more_fragments = true} / Udp{698, 698});
   const auto garbage = FromHex("ffff");
@@ -317,8 +318,8 @@ TEST_F(ControlPortRootTest, TheKernelDoesNotAnswerControlPackets) {
   AddA(a, kOlsr);
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 698}));
   ASSERT_EQ(ReceiveDescribed(b, 1).size(), 1u);
-  // An answer would have arrived within the same send call. A port without a socket shows that it
-  // would.
+  // The kernel would have sent an ICMP error within the same send call: the frame to port 699,
+  // which no socket has, shows that it does.
   EXPECT_FALSE(IsReadable(tap.fd(), 0));
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 699}));
   EXPECT_THAT(ReceiveDescribed(tap, 1), ElementsAre(HasSubstr("icmp 3/3")));

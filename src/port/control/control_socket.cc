@@ -57,12 +57,12 @@ wire::IpAddress ToAddress(wire::Family family, const void* bytes) {
 
 int ReadInt(const cmsghdr* header) {
   int value = 0;
-  // IP_TOS is one byte, all other values are an int.
+  // The value of IP_TOS is one byte, the values of all other control messages are an int.
   std::memcpy(&value, CMSG_DATA(header), std::min(sizeof(value), header->cmsg_len - CMSG_LEN(0)));
   return value;
 }
 
-// The control messages for one sendmsg.
+// The control messages of one sendmsg() call.
 class ControlData {
  public:
   template <class T>
@@ -144,7 +144,8 @@ void ControlSocket::PrepareIpv6() {
   if (claim_.kind == ControlClaim::Kind::kRawIp && claim_.number == IPPROTO_ICMPV6) {
     icmp6_filter filter;
     ICMP6_FILTER_SETPASSALL(&filter);
-    // Blocked: the kernel answers solicitations; the protocol's device would send a second answer.
+    // The kernel answers neighbour solicitations: blocks them, because the protocol's device would
+    // send a second answer.
     ICMP6_FILTER_SETBLOCK(ND_NEIGHBOR_SOLICIT, &filter);
     Set(fd(), IPPROTO_ICMPV6, ICMP6_FILTER, filter, "ICMP6_FILTER");
   }
@@ -183,8 +184,9 @@ ControlSocket::Metadata ControlSocket::ReadMetadata(const msghdr& message) const
       in_pktinfo info;
       std::memcpy(&info, CMSG_DATA(header), sizeof(info));
       delivery.destination = ToAddress(wire::Family::kIpv4, &info.ipi_addr);
-      // The kernel reports the local address from which it would answer: for a broadcast it differs
-      // from the destination, for an echo of a local broadcast it is the source.
+      // The kernel reports in ipi_spec_dst the local address from which it would answer: for a
+      // broadcast this differs from the destination, for an echo of a broadcast of this host it is
+      // the source.
       const auto local = ToAddress(wire::Family::kIpv4, &info.ipi_spec_dst);
       delivery.broadcast = local != delivery.destination && !delivery.destination.IsMulticast();
       const auto* const name = static_cast<const sockaddr_in*>(message.msg_name);
@@ -236,8 +238,8 @@ wire::Bytes ControlSocket::FrameOf(const msghdr& message, size_t size, wire::Byt
 int ControlSocket::Send(FrameToSend frame, const wire::IpLayers& layers) {
   if (claim_.kind == ControlClaim::Kind::kEtherType) return SendLink(frame);
   const wire::IpAddress destination = layers.Destination(frame);
-  // A protocol that sends to a group usually receives from it, too. The packet is sent even if the
-  // group cannot be joined (too many).
+  // Joins the group, because a protocol that sends to a group usually receives from it, too. If the
+  // join fails (too many groups), the packet is sent all the same.
   if (destination.IsMulticast()) Join(destination);
   return claim_.kind == ControlClaim::Kind::kUdp ? SendUdp(frame, layers) : SendRaw(frame, layers);
 }
@@ -256,13 +258,15 @@ int ControlSocket::SendRaw(FrameToSend frame, const wire::IpLayers& layers) {
     return SendWithInfo(frame.subspan(layers.transport, layers.end - layers.transport), frame,
                         layers, 0);
   }
-  // The whole packet is sent with its header (IP_HDRINCL): options such as Router Alert are kept.
+  // Sends the packet with its header unchanged (IP_HDRINCL), which keeps IP options such as Router
+  // Alert.
   const wire::ConstBytes packet = frame.subspan(layers.network, layers.end - layers.network);
   if (layers.family == wire::Family::kIpv6 || !layers.fragment ||
       wire::Load16(packet.data() + kIpv4Id) != 0) {
     return SendPacket(packet, layers.Destination(frame));
   }
-  // The kernel would replace an identification of 0, by a different one in each fragment.
+  // Sets an identification: the kernel would replace 0 by a different identification in each
+  // fragment.
   std::vector<std::byte> identified(packet.begin(), packet.end());
   wire::Store16(identified.data() + kIpv4Id, 0xffff);
   return SendPacket(identified, layers.Destination(frame));

@@ -1,5 +1,5 @@
-// One kernel socket of a control port: its options, and the translation between its messages and
-// frames.
+// One kernel socket of a control port: its options, and the conversion between its messages and
+// Ethernet frames.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,31 +15,31 @@
 
 namespace viaduct::io {
 
-// The number of a kRawIp claim for packets that no other socket can express: fragments, and IPv6
-// packets with extension headers. Such a socket sends whole packets with their headers unchanged,
+// The number of a kRawIp claim for IP packets that no other socket can send unchanged: fragments,
+// and IPv6 packets with extension headers. Its socket sends packets with their headers unchanged,
 // and receives none (raw(7): IPPROTO_RAW).
 inline constexpr uint16_t kWholePackets = IPPROTO_RAW;
 
 class ControlSocket {
  public:
-  // Sets the options the claim needs. Throws SystemError, or Error when the socket is bound to
-  // another interface.
+  // Sets the socket options that the claim needs. Throws SystemError, or Error if the socket is
+  // bound to another interface.
   ControlSocket(const ControlClaim& claim, UniqueFd socket, const ControlOptions& options);
 
   int fd() const { return socket_.get(); }
   const ControlClaim& claim() const { return claim_; }
 
-  // Joins the group on the interface, once. Does nothing for groups of another family and for
-  // non-IP sockets. Returns 0 or errno.
+  // Joins a multicast group on the interface, if it has not been joined yet. Does nothing for
+  // groups of another address family and for non-IP sockets. Returns 0 or errno.
   int Join(const wire::IpAddress& group);
 
-  // Returns the frame for a received message, whose payload is at memory[kHeaderRoom...); empty if
-  // it is an echo of a frame that this socket sent. Adds to `overflows` the number of packets the
-  // kernel reports as dropped.
+  // Returns the frame for a received message, whose payload is at memory[kHeaderRoom...); returns
+  // no bytes if the message is an echo of a frame that this socket sent. Adds to `overflows` the
+  // number of packets that the kernel reports as dropped.
   wire::Bytes FrameOf(const msghdr& message, size_t size, wire::Bytes memory, uint64_t& overflows);
 
-  // Sends the frame's payload with the values in its headers; `layers` are its layers for IP
-  // sockets. Returns 0 or errno.
+  // Sends the payload of a frame with the values in the frame's headers. `layers`: the frame's
+  // layers; used by IP sockets only. Returns 0 or errno.
   int Send(FrameToSend frame, const wire::IpLayers& layers);
 
  private:
@@ -60,7 +60,7 @@ class ControlSocket {
   ControlOptions options_;
   std::vector<wire::IpAddress> joined_;
   std::vector<wire::MacAddress> joined_macs_;
-  uint32_t overflows_ = 0;  // the last count the kernel reported
+  uint32_t overflows_ = 0;  // the number of drops that the kernel reported last
   uint16_t next_id_ = 1;
 };
 

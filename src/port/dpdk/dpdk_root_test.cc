@@ -1,5 +1,5 @@
-// Tests the properties of DPDK's ports only; port/xdp/conformance_root_test.cc tests what all ports
-// promise.
+// Tests the properties that only DPDK's ports have; port/xdp/conformance_root_test.cc tests what
+// all ports promise.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ TEST_F(DpdkTest, LeavesTheInterfaceAsItWas) {
   network.b.Run("ip -d link show b0 | grep -q 'promiscuity 1'");
 }
 
-// Each of several ports in a process receives only the frames of its interface.
+// Tests several ports in a process: each receives only the frames of its interface.
 TEST_F(DpdkTest, SeveralPortsInOneProcess) {
   const io::TestNetwork network(false);
   const auto a = Open(network.a, {.interface = "a0"});
@@ -139,20 +139,22 @@ TEST_F(DpdkTest, ReceivesNothingThatThisMachineSends) {
   ASSERT_EQ(inet_pton(AF_INET6, "fd00:77::1", &to.sin6_addr), 1);
   ASSERT_EQ(sendto(own.get(), "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to), 1);
   io::SendFrame(outside, Frame(0x88b5));
-  // The machine at the peer's end answers that no process listens: that answer arrives first.
+  // Two frames arrive: the ICMP error of the machine at the peer's end, on which no process
+  // listens, and then the frame of `outside`; the datagram that this machine sent does not arrive.
   const auto got = io::ReceiveDescribed(*port, 2);
   ASSERT_EQ(got.size(), 2u);
   EXPECT_THAT(got[0], testing::HasSubstr("eth 02:00:00:00:00:0a > 02:00:00:00:00:0b"));
   EXPECT_EQ(got[1], Describe(Frame(0x88b5)));
 }
 
-// A queueing discipline holds the frames that the port has sent.
+// Tests the bytes in flight while a queueing discipline holds the frames that the port has sent.
 TEST_F(DpdkTest, KnowsWhatHasNotLeft) {
   const io::TestNetwork network(false);
   network.b.Run("tc qdisc add dev b0 root tbf rate 8bit burst 1600 limit 10000000");
   const auto port = Open(network.b, {.interface = "b0", .qdisc_bypass = false});
   io::RingPort outside(network.a.PacketSocket(), {.ifindex = network.a_index});
-  EXPECT_EQ(io::SendFrame(*port, Frame(0x88b5, 1514)), 1u);  // covered by the bucket's tokens
+  // The first frame is sent at once: the tokens in the bucket (tbf) cover it.
+  EXPECT_EQ(io::SendFrame(*port, Frame(0x88b5, 1514)), 1u);
   EXPECT_EQ(port->BytesInFlight(), 0u);
   size_t sent = 0;
   for (const size_t bytes : {100, 1000, 1514, 60, 700}) {

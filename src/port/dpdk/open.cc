@@ -26,7 +26,8 @@ constexpr char kNotBuilt[] =
     "this build of Viaduct has no DPDK: it was compiled without libdpdk-dev, or its package "
     "viaduct-dpdk is not installed";
 
-// Finds a function of the library by its name. The library stays loaded.
+// Returns a function of the DPDK library by its name. The first call loads the library, which stays
+// loaded.
 template <class Function>
 Function* Find(const char* name) {
   static void* const library = [] {
@@ -39,7 +40,7 @@ Function* Find(const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-// Refuses the characters that DPDK reads as the end of a name.
+// Throws UsageError if the interface's name has a character that ends a name for DPDK.
 void CheckName(const std::string& interface) {
   if (interface.find_first_of(",=[]") == std::string::npos) return;
   throw UsageError(fmt::format(
@@ -47,8 +48,8 @@ void CheckName(const std::string& interface) {
       interface, interface));
 }
 
-// Attaches a filter that leaves out the frames that this machine's kernel sends on the interface:
-// the driver joins a fanout group, for which PACKET_IGNORE_OUTGOING has no effect.
+// Attaches a filter that drops the frames that this machine's kernel sends on the interface. The
+// driver joins a fanout group, for which PACKET_IGNORE_OUTGOING has no effect.
 void Prepare(int socket, const sys::PacketFilter& filter) {
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),

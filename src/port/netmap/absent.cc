@@ -1,4 +1,4 @@
-// Replaces port.cc and open.cc if the build has no netmap headers.
+// Replaces port.cc and open.cc in a build without netmap's headers.
 #include "base/error.h"
 #include "port/netmap/open.h"
 

@@ -1,5 +1,6 @@
-# Where netmap's public headers are not, the room has absent.cc in place of what uses them, which is
-# compiled for the tests all the same, against stand-ins (test/include).
+# Without netmap's public headers, the library has absent.cc in place of open.cc and port.cc, which
+# use the headers. The tests still compile open.cc and port.cc, with stand-ins for the headers
+# (test/include).
 set(VIADUCT_NETMAP AUTO CACHE STRING "ports by netmap: ON, OFF, or AUTO: where net/netmap_user.h is")
 find_path(NETMAP_INCLUDE net/netmap_user.h)
 if(VIADUCT_NETMAP STREQUAL "ON" AND NOT NETMAP_INCLUDE)

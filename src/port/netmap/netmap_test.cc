@@ -1,5 +1,5 @@
-// Tests the port against an imitation, in memory, of the kernel's side of the rings: machines that
-// test Viaduct do not have netmap's module.
+// Tests the netmap port with a FakeNetmap, which imitates the kernel's side of the rings in memory:
+// machines that test Viaduct do not have netmap's kernel module.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(NetmapPort, AFrameWhoseRestIsToComeWaits) {
   EXPECT_EQ(fake.Register().sync(NIOCRXSYNC), 0);
   netmap_ring& ring = fake.receive_ring();
   const uint32_t tail = ring.tail;
-  ring.tail = 1;  // only the first part of the frame
+  ring.tail = 1;  // passes only the first part of the frame
   EXPECT_TRUE(Receive(port).empty());
   ring.tail = tail;
   EXPECT_THAT(Receive(port), testing::ElementsAre(Frame(1, 3000)));

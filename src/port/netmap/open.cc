@@ -19,10 +19,10 @@
 namespace viaduct::netmap {
 namespace {
 
-// The registration of an interface, which ends when `device` is closed.
+// The registration of an interface with netmap, which ends when `device` is closed.
 struct Registration {
-  std::shared_ptr<void> keeper;  // destroyed last
-  UniqueFd control;              // keeps promiscuous mode
+  std::shared_ptr<void> keeper;  // the first member, so it is destroyed last
+  UniqueFd control;              // a socket that keeps the interface in promiscuous mode
   UniqueFd device;
   void* memory = MAP_FAILED;
   size_t bytes = 0;

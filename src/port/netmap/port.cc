@@ -17,7 +17,7 @@ uint32_t Next(const netmap_ring& ring, uint32_t slot) {
   return slot + 1 == ring.num_slots ? 0 : slot + 1;
 }
 
-// The number of slots from `from` to before `to`.
+// Returns the number of slots in a ring from slot `from` to before slot `to`.
 uint32_t Distance(const netmap_ring& ring, uint32_t from, uint32_t to) {
   return to >= from ? to - from : to + ring.num_slots - from;
 }
@@ -26,7 +26,8 @@ std::byte* BufferOf(netmap_ring& ring, const netmap_slot& slot) {
   return reinterpret_cast<std::byte*>(NETMAP_BUF(&ring, slot.buf_idx));
 }
 
-// The kernel changes `tail` in system calls of this process only.
+// Returns the number of slots in a ring that the process owns. The kernel changes `tail` only in
+// system calls of this process.
 uint32_t Available(const netmap_ring& ring) { return Distance(ring, ring.head, ring.tail); }
 
 Instant StampOf(const netmap_ring& ring) {
@@ -59,7 +60,7 @@ Port::Port(Registered registered)
   oldest_ = send_->head;
 }
 
-// The kernel takes back the rings unchanged; frames that it has been given are sent.
+// Returns the slots of lent frames to the kernel; frames that the kernel has been given are sent.
 Port::~Port() {
   ReturnLent();
   registered_.sync(NIOCTXSYNC);
@@ -75,7 +76,7 @@ void Port::ReturnLent() {
 size_t Port::Receive(std::span<io::ReceivedFrame> frames) {
   ReturnLent();
   if (frames.empty()) return 0;
-  // The kernel takes the released slots back, and moves `tail`.
+  // Passes the released slots to the kernel, which moves `tail`.
   if (registered_.sync(NIOCRXSYNC) != 0) return 0;
   size_t count = 0;
   for (size_t i = 0; i < receive_.size() && count < frames.size(); ++i) {
@@ -97,7 +98,7 @@ size_t Port::ReceiveFrom(netmap_ring& ring, std::span<io::ReceivedFrame> frames,
   while (available > 0 && count < frames.size()) {
     uint32_t slots = 1;
     for (uint32_t last = at; (ring.slot[last].flags & NS_MOREFRAG) != 0; last = Next(ring, last)) {
-      if (++slots > available) return count;  // the rest of the frame has not arrived
+      if (++slots > available) return count;  // the remaining slots of the frame have not arrived
     }
     if (Gather(ring, at, slots, &frames[count])) {
       ++count;
@@ -177,8 +178,8 @@ bool Port::Put(io::FrameToSend frame) {
   return true;
 }
 
-// Counts the frames that have left. The process owns the slots from `head` to before `tail`; all
-// others but one are the kernel's, with frames that have not left.
+// Removes the frames that have left from the bytes in flight. The process owns the slots from
+// `head` to before `tail`; all other slots but one hold frames in flight and belong to the kernel.
 void Port::Collect() {
   const uint32_t in_flight = send_->num_slots - 1 - Available(*send_);
   while (Distance(*send_, oldest_, send_->head) > in_flight) {

@@ -1,7 +1,7 @@
-// An interface in netmap mode as a port (port/port.h): the network card's own rings and buffers,
-// mapped into this process (netmap(4); L. Rizzo, "netmap: a novel framework for fast packet I/O",
-// USENIX ATC 2012). Includes netmap's public headers, which a build may lack: see
-// port/netmap/open.h.
+// A port on an interface in netmap mode: the rings and buffers of the network card are mapped into
+// this process (netmap(4); L. Rizzo, "netmap: a novel framework for fast packet I/O", USENIX ATC
+// 2012). Includes netmap's public headers, which a build may lack; port/netmap/open.h does not need
+// them.
 #pragma once
 
 #include <net/netmap_user.h>
@@ -24,27 +24,30 @@ namespace viaduct::netmap {
 struct Registered {
   netmap_if* interface = nullptr;  // points into the mapped memory
   int fd = -1;                     // readable if there are frames; owned by `keeper`
-  // Makes the kernel process the rings (NIOCTXSYNC, NIOCRXSYNC). Returns 0, or -1 with errno.
+  // A function that makes the kernel process the rings (NIOCTXSYNC, NIOCRXSYNC). It returns 0, or
+  // -1 with errno.
   std::function<int(unsigned long request)> sync;
   std::function<bool()> is_up;
-  // Releases the interface, and unmaps its memory.
+  // An object whose destructor releases the interface and unmaps its memory.
   std::shared_ptr<void> keeper;
   uint32_t mtu = 1500;
 };
 
-// - One thread for all calls. Receives from all receive rings, in order within each; sends through
-//   the first ring.
-// - A received frame stays where the card has put it, until the next Receive(). A frame in several
-//   slots (NS_MOREFRAG) is put together in memory of the port.
-// - `received` is when the kernel last processed the ring (NR_TIMESTAMP): not later than the frame
-//   was passed to the process, nor earlier than it arrived. 0 if the kernel has not.
-// - BytesInFlight() is exact: it counts the slots that the kernel has not released.
-// - Frames for which the card had no space are in its own counters (ip -s link): netmap does not
-//   report them.
+// A port on an interface in netmap mode.
+//  - One thread makes all calls. The port receives from all receive rings, in order within each
+//    ring, and sends through the first transmit ring.
+//  - A received frame stays where the card has put it, until the next Receive(). A frame in several
+//    slots (NS_MOREFRAG) is copied into memory of the port.
+//  - `received` is the time at which the kernel last processed the ring (NR_TIMESTAMP): not later
+//    than the frame was passed to the process, nor earlier than it arrived. 0 if the kernel has set
+//    no time.
+//  - BytesInFlight() is exact: it counts the slots that the kernel has not released.
+//  - Frames for which the card had no space are counted by the card only (ip -s link): netmap does
+//    not report them.
 class Port final : public io::AnyPort {
  public:
-  // Throws EnvironmentError if the interface has no ring, or a ring's buffers together are too
-  // short for a frame of its MTU.
+  // Throws EnvironmentError if the interface has no rings, or if all buffers of a ring together are
+  // too short for a frame of the interface's MTU.
   explicit Port(Registered registered);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -70,13 +73,13 @@ class Port final : public io::AnyPort {
   Registered registered_;
   netmap_ring* send_;
   std::vector<netmap_ring*> receive_;
-  std::vector<uint32_t> lent_;  // for each receive ring: the head after the frames that are lent
+  std::vector<uint32_t> lent_;  // for each receive ring: the head after the lent frames
   size_t first_ring_ = 0;
   size_t longest_;
   std::vector<std::vector<std::byte>> gathered_;
   size_t gathered_count_ = 0;
   std::vector<uint32_t> bytes_;  // for each slot of the send ring: bytes of a frame in flight
-  uint32_t oldest_ = 0;          // the first slot that may be in flight
+  uint32_t oldest_ = 0;          // the oldest slot that may hold a frame in flight
   size_t in_flight_ = 0;
   std::vector<uint32_t> refused_;
   io::PortCounters counters_;

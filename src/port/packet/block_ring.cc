@@ -1,5 +1,5 @@
-// A ring of blocks that the kernel fills with frames of any length, and passes to the process full
-// or after a timeout (TPACKET_V3).
+// A ring of blocks (TPACKET_V3). The kernel fills a block with frames of any length, and passes the
+// block to the process when it is full or after a timeout.
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
@@ -15,19 +15,19 @@
 namespace viaduct::io {
 namespace {
 
-// A block holds a full GSO frame and further frames.
+// The size of a block: space for a full GSO frame and further frames.
 constexpr uint32_t kBlockBytes = 256 << 10;
-// The minimum time after which the kernel passes on a block that is not full.
+// The minimum time after which the kernel passes a block that is not full to the process.
 constexpr uint32_t kRetireMs = 1;
 
 tpacket_req3 SetUpBlocks(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V3}, "PACKET_VERSION");
-  // The bytes that precede a frame in its block: af_packet.c, tpacket_rcv().
+  // The bytes before a frame in its block (tpacket_rcv() in af_packet.c).
   const size_t header = TPACKET_ALIGN(TPACKET3_HDRLEN + 16) + sizeof(VnetHeader);
   const size_t slot = std::bit_ceil(header + LongestFrame(fd, options));
   tpacket_req3 request{};
   request.tp_block_size = kBlockBytes;
-  // One block is read while the next is filled.
+  // At least two blocks: the process reads one block while the kernel fills the next.
   request.tp_block_nr = static_cast<uint32_t>(
       std::max<size_t>(2, (options.slots * slot + kBlockBytes - 1) / kBlockBytes));
   request.tp_frame_size = static_cast<uint32_t>(std::min<size_t>(slot, kBlockBytes));
@@ -81,7 +81,7 @@ class BlockRing final : public PacketRing {
                                                   size_t{index} * request_.tp_block_size);
   }
 
-  // Returns blocks whose last frames were lent by the previous call.
+  // Returns to the kernel the blocks whose last frames were lent by the previous call.
   void ReturnFinishedBlocks() {
     for (; finished_ > 0; --finished_) {
       std::atomic_ref(Block(first_).hdr.bh1.block_status)
@@ -90,7 +90,7 @@ class BlockRing final : public PacketRing {
     }
   }
 
-  // Opens the next block. False: the kernel has not passed it on.
+  // Opens the next block. Returns false if the kernel has not passed the block to the process.
   bool OpenBlock() {
     for (; finished_ < request_.tp_block_nr; ++finished_) {
       tpacket_block_desc& block = Block((first_ + finished_) % request_.tp_block_nr);
@@ -106,10 +106,10 @@ class BlockRing final : public PacketRing {
 
   tpacket_req3 request_;
   RingMemory ring_;
-  uint32_t first_ = 0;         // the oldest block that is the process's
+  uint32_t first_ = 0;         // the oldest block that the process owns
   uint32_t finished_ = 0;      // number of blocks, from first_ on, that have been read
-  uint32_t left_ = 0;          // frames of the block after these that have not been read
-  std::byte* next_ = nullptr;  // the first of those frames
+  uint32_t left_ = 0;          // number of unread frames in the block after the finished blocks
+  std::byte* next_ = nullptr;  // the first of the unread frames
 };
 
 }  // namespace

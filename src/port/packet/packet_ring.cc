@@ -49,7 +49,7 @@ RingMemory::RingMemory(int fd, size_t bytes) : bytes_(bytes) {
 RingMemory::~RingMemory() { munmap(memory_, bytes_); }
 
 size_t LongestFrame(int fd, const RingOptions& options) {
-  constexpr size_t kTags = 2 * wire::VlanTag::kSize;  // IEEE 802.1ad
+  constexpr size_t kTags = 2 * wire::VlanTag::kSize;  // two tags: IEEE 802.1ad
   return options.slot_bytes != 0
              ? options.slot_bytes
              : size_t{InterfaceMtu(fd, options.ifindex)} + wire::EthernetHeader::kSize + kTags;

@@ -1,4 +1,4 @@
-// The memory, shared with the kernel, in which a packet socket receives frames.
+// The memory, shared with the kernel, into which a packet socket receives frames.
 #pragma once
 
 #include <atomic>
@@ -14,34 +14,39 @@
 
 namespace viaduct::io {
 
-// A ring of a socket that has PACKET_VNET_HDR. Used by one thread, except for last_status().
+// A receive ring of a packet socket that has PACKET_VNET_HDR. Used by one thread, except for
+// last_status().
 class PacketRing {
  public:
   virtual ~PacketRing() = default;
   PacketRing(const PacketRing&) = delete;
   PacketRing& operator=(const PacketRing&) = delete;
 
-  // Receives as AnyPort::Receive(); counts the frames that it returns, and those that are too long.
+  // Receives frames as AnyPort::Receive() does; counts the frames that it returns, and the frames
+  // that are too long.
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
 
-  // Skips frames that this machine sends, if there are any; they are counted in `left_out` only.
+  // Skips the frames that this machine sends, if the socket receives them; skipped frames are
+  // counted only in `left_out`.
   void LeaveOutOutgoing() { leaves_out_outgoing_ = true; }
-  // Returns tp_status of the last frame, which names the source of its time stamp; any thread.
+  // Returns tp_status of the last frame, which identifies the source of its time stamp. Any thread
+  // may call this function.
   uint32_t last_status() const { return last_status_.load(std::memory_order_relaxed); }
 
  protected:
   explicit PacketRing(SharedCounters& counters) : counters_(counters) {}
 
-  // The fields that the headers of all rings have about a frame.
+  // The fields about a frame that the frame headers of both kinds of rings have.
   struct About {
     uint32_t status = 0;
     uint32_t seconds = 0, nanoseconds = 0;  // the time stamp
-    uint16_t vlan_tpid = 0, vlan_tci = 0;   // the tag that the kernel has removed
+    uint16_t vlan_tpid = 0, vlan_tci = 0;   // the VLAN tag that the kernel has removed
   };
   // Whether a frame must be skipped. `address`: the struct sockaddr_ll that the kernel has put
-  // before it.
+  // before the frame.
   bool IsLeftOut(const std::byte* address);
-  // Fills `frame`. `bytes` must have the space of a VnetHeader before it, for the tag.
+  // Fills `frame`. Before `bytes` there must be the space of a VnetHeader, into which a removed
+  // VLAN tag is inserted.
   void Describe(const About& about, const VnetHeader& header, std::span<std::byte> bytes,
                 ReceivedFrame& frame);
 
@@ -52,7 +57,7 @@ class PacketRing {
   std::atomic<uint32_t> last_status_ = 0;
 };
 
-// The memory of a ring; unmapped by the destructor.
+// The mapped memory of a ring; the destructor unmaps it.
 class RingMemory {
  public:
   // `fd`: a packet socket that has a ring of `bytes` bytes. Throws SystemError.
@@ -67,14 +72,15 @@ class RingMemory {
   size_t bytes_;
 };
 
-// Gives a socket (which has PACKET_VNET_HDR, and is not bound) a ring by the options. The socket
+// Creates a ring by the options for a socket that has PACKET_VNET_HDR and is not bound. The socket
 // must stay open, and `counters` must outlive the ring. Throws SystemError.
 std::unique_ptr<PacketRing> MakeSlotRing(int fd, const RingOptions& options,
                                          SharedCounters& counters);
 std::unique_ptr<PacketRing> MakeBlockRing(int fd, const RingOptions& options,
                                           SharedCounters& counters);
 
-// Returns the longest frame of the interface, tags included, or the options' slot_bytes. Bytes.
+// Returns options.slot_bytes or, if that is 0, the length in bytes of the longest frame of the
+// interface, VLAN tags included.
 size_t LongestFrame(int fd, const RingOptions& options);
 
 }  // namespace viaduct::io

@@ -53,7 +53,8 @@ size_t PacketSender::Transmit(std::span<const FrameToSend> frames) {
       taken += static_cast<size_t>(sent);
       continue;
     }
-    // sendmmsg only reports the error of the first frame of a call.
+    // The error is that of the next frame: sendmmsg() only reports the error of the first frame of
+    // a call.
     if (errno == EINTR) continue;
     if (IsBackpressure(errno)) break;
     counters_.tx.dropped_error.Add(1);
@@ -69,8 +70,8 @@ size_t PacketSender::BytesInFlight() {
   return flight_.Update(static_cast<size_t>(std::max(memory, 0)));
 }
 
-// Whether the error is temporary. Without the qdisc, an interface without carrier fails like a full
-// one; only the full one will accept the frame later.
+// Whether an error is temporary. Without a queueing discipline, sending fails with ENOBUFS both if
+// the interface is full and if it has no carrier; only a full interface accepts the frame later.
 bool PacketSender::IsBackpressure(int error) const {
   return error == EAGAIN || (error == ENOBUFS && InterfaceHasCarrier(fd_, ifindex_));
 }

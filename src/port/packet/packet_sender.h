@@ -1,4 +1,5 @@
-// Sends for the ports of packet sockets: bursts by sendmmsg straight from the caller's memory.
+// The sending part of ports with packet sockets: sends bursts by sendmmsg() directly from the
+// caller's memory.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,12 +18,12 @@
 
 namespace viaduct::io {
 
-// Used by one thread. The functions are those of AnyPort.
+// Sends frames through a packet socket. The functions are those of AnyPort. Used by one thread.
 class PacketSender {
  public:
-  // `fd`: a packet socket bound to the interface, which stays open during this object's lifetime.
-  // `has_header`: it has PACKET_VNET_HDR, so a header precedes each frame. `counters`: gets the
-  // numbers of frames sent and refused. Throws SystemError.
+  // `fd`: a packet socket bound to the interface, which must stay open during this object's
+  // lifetime. `has_header`: the socket has PACKET_VNET_HDR, so that a header precedes each frame.
+  // `counters`: counts the frames that are sent and refused. Throws SystemError.
   PacketSender(int fd, int ifindex, bool has_header, SharedCounters& counters);
   PacketSender(const PacketSender&) = delete;
   PacketSender& operator=(const PacketSender&) = delete;

@@ -21,15 +21,16 @@
 namespace viaduct::io {
 namespace {
 
-constexpr uint32_t kPollsPerErrorCheck = 16;  // empty calls of Receive() per check for an error
+// The number of empty calls of Receive() for each check of the socket's error.
+constexpr uint32_t kPollsPerErrorCheck = 16;
 
 void SetUpSending(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
                   "PACKET_QDISC_BYPASS");
 }
 
-// Binds a socket to the interface: it receives the frames of this type (none if 0), and sends
-// there.
+// Binds a socket to the interface: the socket receives the frames of this EtherType (no frames if
+// it is 0), and sends on the interface.
 void BindTo(int fd, int ifindex, uint16_t ether_type) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
@@ -39,7 +40,8 @@ void BindTo(int fd, int ifindex, uint16_t ether_type) {
              bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
 }
 
-// Makes a ring. Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
+// Makes the ring of a socket. Sets PACKET_VNET_HDR first, because the kernel refuses it once there
+// is a ring.
 std::unique_ptr<PacketRing> MakeRing(int fd, const RingOptions& options, SharedCounters& counters) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
   SetUpSending(fd, options);
@@ -71,13 +73,13 @@ class RingPort::Impl {
       SetUpSending(sender_.get(), options);
       BindTo(sender_.get(), options.ifindex, 0);
     } else {
-      // A second descriptor, for a separate entry in the caller's epoll set.
+      // Duplicates the descriptor, so that the caller's epoll set can have a separate entry for it.
       transmit_fd_ = UniqueFd(SystemCall("dup", fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0)));
     }
   }
 
   // Joins a fanout group. The group, not the socket, decides whether frames that this machine sends
-  // are received; before Linux 6.2 it receives them, and they are left out here.
+  // are received; before Linux 6.2 a group always receives them, and the ring skips them.
   uint16_t JoinFanout(std::optional<uint16_t> group) {
     constexpr uint32_t kIgnoreOutgoing = 0x4000;  // PACKET_FANOUT_FLAG_IGNORE_OUTGOING
     if (!outgoing_) ring_->LeaveOutOutgoing();
@@ -107,7 +109,7 @@ class RingPort::Impl {
   int TransmitFd() const { return transmit_fd_ ? transmit_fd_.get() : sender_.get(); }
 
   PortCounters Counters() {
-    // The kernel resets its counters when they are read.
+    // Adds up the kernel's counters, which each read resets.
     tpacket_stats stats{};
     socklen_t size = sizeof(stats);
     if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
@@ -134,9 +136,9 @@ class RingPort::Impl {
  private:
   int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
 
-  // Clears the socket's error: a link that went down leaves ENETDOWN on the socket, and poll()
-  // returns at once until it is read. Reading costs a system call, which a spinning caller should
-  // not pay every time.
+  // Clears the socket's error. A link that went down leaves ENETDOWN on the socket, and poll()
+  // returns at once until the error is read. The read costs a system call, which a caller that
+  // polls continuously should not pay every time.
   void ClearError() {
     int error = 0;
     socklen_t size = sizeof(error);

@@ -50,7 +50,7 @@ class RingPortRootTest : public testing::Test {
     options.ifindex = network_->b_index;
     return RingPort(network_->b.PacketSocket(), options);
   }
-  // A UDP or TCP socket in namespace a, connected to b's port 9.
+  // Returns a UDP or TCP socket in namespace a, connected to port 9 in namespace b.
   UniqueFd Connected(int type) {
     UniqueFd fd = network_->a.Socket(AF_INET, type, 0);
     const sockaddr_in to = At("10.77.0.2", 9);
@@ -68,7 +68,7 @@ class RingPortRootTest : public testing::Test {
   std::optional<TestNetwork> network_;
 };
 
-// Tests with and without a separate socket for sending.
+// Tests ports with and without a separate socket for sending.
 class RingPortSenderRootTest : public RingPortRootTest, public testing::WithParamInterface<bool> {
  protected:
   RingPort PortA(RingOptions options = {}) {
@@ -77,7 +77,7 @@ class RingPortSenderRootTest : public RingPortRootTest, public testing::WithPara
                     GetParam() ? network_->a.PacketSocket() : UniqueFd());
   }
 };
-// Tests with either ring.
+// Tests ports with a ring of slots and with a ring of blocks.
 class RingPortRingsRootTest : public RingPortRootTest, public testing::WithParamInterface<bool> {
  protected:
   RingPort PortA(RingOptions options = {}) {
@@ -125,8 +125,8 @@ TEST_P(RingPortSenderRootTest, CarriesFramesAndNotOurOwn) {
 }
 
 TEST_P(RingPortSenderRootTest, CountsWhatWaitsInTheQdiscBelow) {
-  // 8 kbit/s: frames that do not fit into the bucket wait for seconds. The longest burst that a
-  // bucket of this size passes at once is one frame of 1514 bytes.
+  // At 8 kbit/s, frames that do not fit into the token bucket wait for seconds. The longest burst
+  // that a bucket of this size passes at once is one frame of 1514 bytes.
   network_->a.Run("tc qdisc replace dev a0 root tbf rate 8kbit burst 10000 limit 1000000");
   RingPort a = PortA({.qdisc_bypass = false});
   RingPort b = PortB();
@@ -140,11 +140,11 @@ TEST_P(RingPortSenderRootTest, CountsWhatWaitsInTheQdiscBelow) {
     const auto frame = Frame(std::string(length, 'x'));
     ASSERT_EQ(SendFrame(a, frame), 1u);
     waiting += frame.size();
-    // Valid until the first frame leaves, which is after 1.5 s.
+    // The expected value is right until the first frame leaves, after 1.5 s.
     ASSERT_EQ(a.BytesInFlight(), waiting) << length;
     if (waiting > 40000) break;
   }
-  network_->a.Run("tc qdisc del dev a0 root");  // with the frames that wait in it
+  network_->a.Run("tc qdisc del dev a0 root");  // drops the frames that wait in the qdisc
   EXPECT_EQ(a.BytesInFlight(), 0u);
 }
 
@@ -167,14 +167,14 @@ TEST_P(RingPortSenderRootTest, SaysWhenFramesHaveLeft) {
   RingPort a = PortA({.qdisc_bypass = false});
   RingPort b = PortB();
   const auto frame = Frame(std::string(1400, 'x'));
-  constexpr size_t kFrames = 20;  // less than half of the send buffer, 1.1 ms each
+  constexpr size_t kFrames = 20;  // less than half of the send buffer; 1.1 ms for each frame
   const std::vector<FrameToSend> frames(kFrames, FrameToSend(frame));
   ASSERT_EQ(a.Transmit(frames), kFrames);
   Poller poller;
   poller.Add(a.TransmitFd(), 1, EPOLLOUT | EPOLLET);
   size_t before = a.BytesInFlight();
   EXPECT_GT(before, 10 * frame.size());
-  poller.Wait(Duration());  // clears the initial state
+  poller.Wait(Duration());  // clears the initial writable state
   size_t steps = 0;
   while (before > 0) {
     ASSERT_EQ(poller.Wait(Duration::Seconds(1)).size(), 1u) << before << " bytes left";
@@ -224,7 +224,7 @@ TEST_P(RingPortRingsRootTest, DoesNotReceiveWhatOtherSocketsOfItsMachineSend) {
   std::vector<ReceivedFrame> received(1);
   EXPECT_EQ(b.Receive(received), 1u);
   EXPECT_EQ(a.Counters().rx_frames, 0u);
-  // Only the answer, "port unreachable", arrives.
+  // Only the answer of the kernel in b, "port unreachable", arrives.
   ASSERT_TRUE(IsReadable(a.fd()));
   EXPECT_EQ(a.Receive(received), 1u);
   EXPECT_THAT(Describe(received[0].bytes), HasSubstr("icmp 3/3"));
@@ -258,7 +258,7 @@ TEST_F(RingPortRootTest, CountsWhatDidNotFitIntoTheRing) {
   EXPECT_GE(count, 32u);
   EXPECT_LT(count, 1000u);
   EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);
-  EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);  // reading resets nothing
+  EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);  // reading the counters resets none
 }
 
 TEST_P(RingPortSenderRootTest, GoesOnAfterAFrameTheKernelRefuses) {
@@ -318,8 +318,8 @@ TEST_P(RingPortRingsRootTest, KnowsThatALocalSendersChecksumIsPartial) {
   EXPECT_THAT(split, HasSubstr("checksum good / 5 bytes"));
 }
 
-// The frames that arrive at `port` until it is idle, split into wire frames; TCP or UDP payload
-// concatenated in order of arrival (TCP: of sequence numbers).
+// The frames that arrive at a port until it is idle, split into frames as on a wire. The UDP
+// payload is concatenated in order of arrival, the TCP payload is kept by sequence number.
 struct Stream {
   size_t super_frames = 0, frames = 0, longest = 0;
   std::vector<std::string> wrong;
@@ -329,7 +329,7 @@ struct Stream {
   void ReadAll(RingPort& port) {
     SuperFrameSplitter splitter(1514);
     std::vector<ReceivedFrame> received(8);
-    // Blocks arrive a little later than their frames.
+    // Waits up to 200 ms, because blocks arrive a little later than their frames.
     size_t count = 0;
     while ((count = port.Receive(received)) > 0 || IsReadable(port.fd(), 200)) {
       for (size_t i = 0; i < count; ++i) {
@@ -464,12 +464,12 @@ TEST_P(RingPortRingsRootTest, StampsFramesOnArrivalIfAsked) {
   const auto now = [] {
     return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   };
-  // The kernel begins to stamp a little later than requested.
+  // Tries repeatedly: the kernel begins to stamp frames a little later than requested.
   std::vector<ReceivedFrame> received(8);
   for (int i = 0; i < 10000 && b.Description() == ring; ++i) {
     const int64_t before = now();
     ASSERT_EQ(SendFrame(a, Frame("one")), 1u);
-    // A block that was read makes the socket readable until it is returned.
+    // A block that was read keeps the socket readable until it is returned to the kernel.
     size_t count = 0;
     while (count == 0) {
       ASSERT_TRUE(IsReadable(b.fd()));

@@ -1,4 +1,5 @@
-// A ring of slots of one size (TPACKET_V2): each frame is available as soon as the kernel has it.
+// A ring of slots of one size (TPACKET_V2): each frame is available as soon as the kernel has put
+// it into its slot.
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -16,14 +17,14 @@
 namespace viaduct::io {
 namespace {
 
-// The number of frames longer than a slot that can be lent at a time, and their maximum length (a
-// full GSO frame).
+// The maximum number of lent frames that are longer than a slot, and the maximum length of such a
+// frame (a full GSO frame).
 constexpr size_t kLongFrames = 16;
 constexpr size_t kLongFrameBytes = 65536 + 256;
 constexpr size_t kPage = 4096;
 
 size_t SlotBytes(int fd, const RingOptions& options) {
-  // The bytes that precede a frame in its slot: af_packet.c, tpacket_rcv().
+  // The bytes before a frame in its slot (tpacket_rcv() in af_packet.c).
   const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
   return std::bit_ceil(header + LongestFrame(fd, options));
 }
@@ -33,7 +34,7 @@ tpacket_req SetUpSlots(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH");
   tpacket_req request{};
   request.tp_frame_size = static_cast<uint32_t>(SlotBytes(fd, options));
-  // Blocks of 64 KiB are easy for the kernel to allocate; slots do not straddle them.
+  // The kernel can easily allocate blocks of 64 KiB; no slot is in two blocks.
   request.tp_block_size = std::max<uint32_t>(16 * kPage, request.tp_frame_size);
   const uint32_t per_block = request.tp_block_size / request.tp_frame_size;
   request.tp_block_nr = (std::max<uint32_t>(options.slots, 1) + per_block - 1) / per_block;
@@ -85,8 +86,8 @@ class SlotRing final : public PacketRing {
   }
 
  private:
-  // A frame received by recvmsg: a VnetHeader, then the frame. As in a slot, the header's bytes are
-  // the space for reinserting a VLAN tag.
+  // A frame received by recvmsg(): a VnetHeader, then the frame. The header's bytes, as in a slot,
+  // are the space into which a removed VLAN tag is inserted.
   using LongFrame = std::array<std::byte, kLongFrameBytes>;
 
   tpacket2_hdr* Slot(uint32_t index) const {
@@ -119,8 +120,8 @@ class SlotRing final : public PacketRing {
     return true;
   }
 
-  // Takes a frame longer than a slot: the kernel queues a copy of each for recvmsg, in the order of
-  // the slots.
+  // Receives a frame that is longer than a slot: the kernel queues a copy of each such frame for
+  // recvmsg(), in the order of the slots.
   bool TakeLong(const tpacket2_hdr& slot, uint32_t status, LongFrame& memory,
                 ReceivedFrame& frame) {
     iovec part = {memory.data(), memory.size()};

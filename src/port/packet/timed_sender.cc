@@ -19,7 +19,8 @@
 namespace viaduct::io {
 namespace {
 
-// The time after a frame's due time during which its fate may be reported.
+// The time after which a frame counts as unheard if its fate was not reported, from its due time
+// on.
 constexpr Duration kHeard = Duration::Seconds(1);
 
 Instant ToInstant(const timespec& time) {
@@ -32,8 +33,8 @@ Instant NowOf(clockid_t clock) {
   return ToInstant(now);
 }
 
-// Returns the present lead of a clock over CLOCK_MONOTONIC, exact to within the time that reading
-// takes.
+// Returns the present lead of a clock over CLOCK_MONOTONIC. The error is at most the time that
+// reading the clocks takes.
 Duration AheadOfMonotonic(clockid_t clock) {
   const Instant before = NowOf(CLOCK_MONOTONIC);
   const Instant other = NowOf(clock);
@@ -61,7 +62,8 @@ TimedSender::TimedSender(UniqueFd socket, int ifindex, Clock clock)
 }
 
 TimedSender::Result TimedSender::Send(FrameToSend frame, Instant due) {
-  // A frame that is too long would use up a number or not, depending on the kernel.
+  // Refuses a frame that is too long here: whether it would use up an id (SOF_TIMESTAMPING_OPT_ID)
+  // depends on the kernel.
   const size_t longest =
       size_t{InterfaceMtuNow(socket_.get(), ifindex_)} + wire::EthernetHeader::kSize;
   if (frame.size() > longest + wire::VlanTag::kSize) {
@@ -94,7 +96,7 @@ TimedSender::Result TimedSender::Send(FrameToSend frame, Instant due) {
   }
   if (errno == EAGAIN) return Result::kNoRoom;
   if (errno == ENOBUFS) {
-    ++next_id_;  // the qdisc has dropped the frame, after it got its number
+    ++next_id_;  // the qdisc dropped the frame after it got an id
     return Result::kNoRoom;
   }
   ++counters_.refused;
@@ -117,7 +119,7 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
       if (errno == EINTR) continue;
       break;
     }
-    Instant stamp;  // CLOCK_MONOTONIC
+    Instant stamp;  // in CLOCK_MONOTONIC
     sock_extended_err report{};
     for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr;
          part_of = CMSG_NXTHDR(&message, part_of)) {
@@ -132,7 +134,7 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
     if (report.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && report.ee_info == SCM_TSTAMP_SND) {
       HandleLeft(report.ee_data, stamp, left);
     } else if (report.ee_origin == SO_EE_ORIGIN_TXTIME &&
-               report.ee_code == SO_EE_CODE_TXTIME_MISSED) {  // otherwise Send() got the error
+               report.ee_code == SO_EE_CODE_TXTIME_MISSED) {  // other codes: Send() failed
       HandleMissed(uint64_t{report.ee_data} << 32 | report.ee_info);
     }
   }
@@ -151,9 +153,10 @@ void TimedSender::HandleLeft(uint32_t id, Instant at, const std::function<void(D
   if (left) left(late);
 }
 
-// The report names the time, not the frame (net/sched/sch_etf.c, report_sock_error()): of several
-// frames with the same time any may be removed. The difference of the clocks may have been a
-// different one when the frame was sent.
+// Counts a frame as missed. The kernel's report has the time of the frame, not its id
+// (net/sched/sch_etf.c, report_sock_error()): of several frames with the same time any may be
+// removed. Removes the frame whose due time is nearest, because the difference of the clocks may
+// have changed since the frame was sent.
 void TimedSender::HandleMissed(uint64_t txtime) {
   if (due_.empty()) return;
   const Duration ahead = clock_ == Clock::kTai ? AheadOfMonotonic(CLOCK_TAI) : Duration();

@@ -1,6 +1,6 @@
-// Tests frames with times, on a veth pair whose queueing discipline keeps them. Skipped if the
-// kernel has no such discipline: tests/ns3/device/test_departures.py runs this on a kernel in
-// virtual time, which has.
+// Tests frames with due times on a veth pair whose queueing discipline keeps the frames. The tests
+// are skipped if the kernel has no such queueing discipline: tests/ns3/device/test_departures.py
+// runs them on a kernel in virtual time that has one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -43,7 +43,7 @@ class TimedSenderTest : public testing::TestWithParam<Case> {
   RingPort Outside() {
     return {network_.b.PacketSocket(), RingOptions{.ifindex = network_.b_index}};
   }
-  // Waits until all frames have a fate.
+  // Waits until all sent frames have a fate.
   static void Settle(TimedSender& sender) {
     while (sender.Waiting() > 0) {
       pollfd entry{sender.fd(), 0, 0};
@@ -82,7 +82,7 @@ TEST_P(TimedSenderTest, FramesLeaveAtTheirTimesInTheirOrder) {
   EXPECT_EQ(sender.counters().bytes, 300U);
   EXPECT_EQ(sender.counters().left, 5U);
   EXPECT_EQ(sender.lateness().Count(), 5U);
-  // No frame leaves early (etf: by its delta).
+  // No frame leaves early, except with etf by at most its delta.
   EXPECT_LE(sender.earliest(), Duration::Milliseconds(1));
   EXPECT_EQ(sender.counters().missed + sender.counters().unheard, 0U);
 }
@@ -137,7 +137,7 @@ TEST_P(TimedSenderTest, AFullQdiscSaysSoAndLosesNothing) {
     if (result == Result::kTaken) ++taken;
   }
   EXPECT_EQ(result, Result::kNoRoom);
-  // Sends one more frame: the numbers must still match the frames.
+  // Sends one more frame to the full qdisc: the ids must still match the frames afterwards.
   sender.Send(Numbered(0), due);
   EXPECT_EQ(NumbersFrom(outside, taken).size(), taken);
   Settle(sender);

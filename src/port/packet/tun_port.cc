@@ -21,8 +21,8 @@
 namespace viaduct::io {
 namespace {
 
-// Returns the additional bytes that a frame with a tag may have (net/packet/af_packet.c,
-// packet_extra_vlan_len_allowed()).
+// Returns the number of bytes by which a frame with a VLAN tag may exceed the MTU
+// (net/packet/af_packet.c, packet_extra_vlan_len_allowed()).
 size_t TagBytes(FrameToSend frame) {
   const auto header = wire::EthernetHeader::Parse(frame);
   return header && header->type == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0;
@@ -52,12 +52,12 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   uint64_t bytes = 0;
   while (count < burst) {
     std::byte* const memory = memory_.get() + count * Room();
-    // The device truncates packets that do not fit: one extra byte of space distinguishes a full
-    // from a truncated one.
+    // Reads with one extra byte of space: the device truncates packets that do not fit, and the
+    // extra byte distinguishes a packet that fills the space from a truncated packet.
     const ssize_t length = read(fd(), memory, Room());
     if (length < 0 && errno == EINTR) continue;
     if (length < 0 && errno == EBADFD) BecomeSilent();
-    if (length <= 0) break;  // EAGAIN: no packet; any other error: the device is down or gone
+    if (length <= 0) break;  // EAGAIN: no packet; other errors: the device is down or gone
     if (static_cast<size_t>(length) == Room() || static_cast<size_t>(length) < header_bytes_) {
       counters_.rx.dropped_truncated.Add(1);
       continue;
@@ -78,10 +78,10 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   return count;
 }
 
-// Replaces the device's descriptor. A device that has been removed is always readable
-// (tun_chr_poll() in drivers/net/tun.c), so that a thread that waits for it would never sleep. The
-// number stays a descriptor: of a timer that is never started, which can be neither read nor
-// written.
+// Replaces the device's descriptor by a descriptor that is never readable. A device that has been
+// removed is always readable (tun_chr_poll() in drivers/net/tun.c), so that a thread that waits for
+// it would never sleep. The number stays valid: it then refers to a timer that is never started,
+// which can be neither read nor written.
 void TunPort::BecomeSilent() {
   const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (nothing) dup3(nothing.get(), fd(), O_CLOEXEC);
@@ -97,7 +97,8 @@ bool TunPort::Up() {
   return !interface_.control || InterfaceIsUp(interface_.control.get(), interface_.ifindex);
 }
 
-// Whether the frame was written whole. `again`: the kernel had no space.
+// Writes a frame. Returns whether the complete frame was written. `again`: set to whether the
+// kernel had no space.
 bool TunPort::WriteFrame(FrameToSend frame, bool* again) const {
   VnetHeader nothing_to_do{};
   const std::array<iovec, 2> parts = {{{&nothing_to_do, sizeof nothing_to_do},

@@ -17,36 +17,37 @@ namespace viaduct::io {
 
 struct TunOptions {
   size_t max_frame = 65536;  // bytes; longer frames are counted as truncated
-  // The device was opened with IFF_VNET_HDR: a header before each frame describes what remains to
-  // be done to it (port/super_frame.h does it), so that the kernel's stack need not
-  // (TUNSETOFFLOAD).
+  // Whether the device was opened with IFF_VNET_HDR. If so, a header before each frame describes
+  // what must still be done to the frame (port/super_frame.h does it), and the kernel's stack need
+  // not do it (TUNSETOFFLOAD).
   bool vnet_header = false;
-  // Returns the number of frames that the kernel has dropped, counted from any time, because its
-  // queue to this process was full. The device itself does not report it. For Counters(), any
-  // thread; empty: not known.
+  // A function that returns the number of frames that the kernel has dropped because its queue to
+  // this process was full, counted from any time: the device itself does not report it. Counters()
+  // calls the function on any thread. Empty: the number is not known.
   std::function<uint64_t()> kernel_drops = {};
 };
 
-// The kernel's end of a TAP device: with it a port knows whether frames can pass, and which are too
-// long.
+// The kernel's end of a TAP device. With it, a TunPort knows whether the interface passes frames,
+// and which frames are too long for it.
 struct TunInterface {
-  UniqueFd control;  // any socket in its namespace
+  UniqueFd control;  // any socket in the interface's network namespace
   int ifindex = 0;
 };
 
-// Reads or writes one frame per call, in bounded bursts (the device has no batched interface).
+// A port on a TUN or TAP device. Reads or writes one frame per system call, in bounded bursts (the
+// device has no batched interface).
 //
 // On a TUN device a frame is an IP packet: ReceivedFrame::bytes and FrameToSend start at the IP
-// header, there is no link-layer header. On a TAP device they start at the destination MAC. Without
-// vnet_header checksums are complete and no super-frames arrive unless a process switched the
-// device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No frame
-// is ever in flight: a write passes it to the kernel's stack, which has received it then. Once the
-// device is gone the port is silent, and refuses frames.
+// header, without a link-layer header. On a TAP device they start at the destination MAC address.
+// Without vnet_header, checksums are complete and no super-frames arrive, unless a process switched
+// the device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No
+// frame is ever in flight: a write passes a frame to the kernel's stack, which has then received
+// it. Once the device is gone, the port receives nothing, and refuses frames.
 class TunPort final : public AnyPort {
  public:
-  // `device`: opened with IFF_NO_PI; made non-blocking here. Throws SystemError.
-  // `interface`: with it, frames longer than its MTU (not counting a VLAN tag) are refused, as by
-  // an AF_PACKET socket, though the kernel would take them.
+  // `device`: opened with IFF_NO_PI; the constructor makes it non-blocking. Throws SystemError.
+  // `interface`: if it is given, the port refuses frames longer than the interface's MTU (not
+  // counting a VLAN tag), as an AF_PACKET socket does, though the kernel would take them.
   explicit TunPort(UniqueFd device, TunOptions options = {}, TunInterface interface = {});
   TunPort(TunPort&&) = default;
   TunPort& operator=(TunPort&&) = default;
@@ -58,7 +59,7 @@ class TunPort final : public AnyPort {
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override { return refused_; }
   int fd() override { return device_.get(); }
-  PortCounters Counters() override;  // any thread
+  PortCounters Counters() override;  // any thread may call it
   uint32_t Mtu() const override { return mtu_; }
   bool Up() override;
   std::string Description() const override;
@@ -66,11 +67,11 @@ class TunPort final : public AnyPort {
  private:
   static constexpr size_t kBurst = 64;
 
-  // Bytes of memory for a frame and its header.
+  // Returns the bytes of memory for a frame and its header, plus one byte to detect truncation.
   size_t Room() const { return header_bytes_ + options_.max_frame + 1; }
   bool WriteFrame(FrameToSend frame, bool* again) const;
-  // Returns the maximum frame that the interface carries now, Ethernet header included, VLAN tag
-  // not; without an interface: no limit.
+  // Returns the length of the longest frame that the interface carries now, with the Ethernet
+  // header but without a VLAN tag; without an interface there is no limit.
   size_t MostNow() const;
   void BecomeSilent();
 
@@ -81,7 +82,7 @@ class TunPort final : public AnyPort {
   uint64_t drops_before_ = 0;
   std::vector<uint32_t> refused_;
   size_t header_bytes_;
-  std::unique_ptr<std::byte[]> memory_;  // kBurst times Room()
+  std::unique_ptr<std::byte[]> memory_;  // kBurst times Room() bytes
   SharedCounters counters_;
 };
 

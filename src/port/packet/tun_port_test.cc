@@ -12,7 +12,8 @@
 namespace viaduct::io {
 namespace {
 
-// A pair of sequenced-packet sockets reads and writes as a TUN device does: one packet a call.
+// A pair of sequenced-packet sockets in place of a TUN device: each call reads or writes one
+// packet.
 struct Device {
   UniqueFd kernel, user;
   Device() {

@@ -1,6 +1,6 @@
-// The header that precedes a frame in packet sockets with PACKET_VNET_HDR and TAP devices with
-// IFF_VNET_HDR: struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++ everywhere, in
-// the host's byte order.
+// The header before each frame in packet sockets with PACKET_VNET_HDR and TAP devices with
+// IFF_VNET_HDR. It is struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++
+// everywhere, in the host's byte order.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct VnetHeader {
   uint16_t checksum_start;
   uint16_t checksum_offset;
 
-  // Describes in `frame` what remains to be done to it.
+  // Sets the fields of `frame` that describe what must still be done to it: checksum and
+  // segmentation.
   void Describe(ReceivedFrame& frame) const {
     if ((flags & kNeedsChecksum) != 0) {
       frame.checksum = Checksum::kPartial;

@@ -17,7 +17,7 @@ MemoryPort::Queue::Queue(size_t capacity, size_t longest)
 void MemoryPort::Queue::SetReadable(bool now) {
   if (now == is_readable) return;
   is_readable = now;
-  // Cannot fail: the counter alternates between 0 and 1.
+  // Writing and reading the eventfd cannot fail: its counter alternates between 0 and 1.
   eventfd_t value = 1;
   now ? eventfd_write(readable.get(), value) : eventfd_read(readable.get(), &value);
 }

@@ -1,4 +1,4 @@
-// Two ports joined in memory, for tests: each receives what its peer transmits.
+// Two ports joined in memory, for tests: each port receives the frames that its peer transmits.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace viaduct::io {
 
-// Both ends are used by one thread. A full direction is back-pressure: Transmit() takes fewer. All
-// memory is allocated at the start.
+// One of two ports joined in memory. One thread uses both ports. If a direction is full, Transmit()
+// takes fewer frames than it was given (back-pressure). All memory is allocated at the start.
 class MemoryPort final : public AnyPort {
  public:
-  // `capacity`: frames in flight each way; `max_frame`: longer frames are counted as
-  // tx_dropped_error. Throws SystemError.
+  // Returns a pair of joined ports. `capacity`: the maximum number of frames in flight in each
+  // direction; `max_frame`: longer frames are counted as tx_dropped_error. Throws SystemError.
   static std::pair<MemoryPort, MemoryPort> MakePair(size_t capacity = 256, size_t max_frame = 2048);
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
@@ -30,19 +30,19 @@ class MemoryPort final : public AnyPort {
     return counters;
   }
 
-  // Gives the next frame sent this metadata: as a frame from a kernel with offloads, or with a time
-  // stamp. `bytes` is not used.
+  // Sets the metadata of the next sent frame, as of a frame from a kernel with offloads, or with a
+  // time stamp. `metadata.bytes` is not used.
   void SetNextMetadata(const ReceivedFrame& metadata) { next_ = metadata; }
 
  private:
-  // One direction: a ring of frames. [head, head + lent) are with the receiver.
+  // One direction: a ring of frames. The frames [head, head + lent) are lent to the receiver.
   struct Queue {
     Queue(size_t capacity, size_t max_frame);
     size_t Slot(size_t index) const { return (head + index) % frames.size(); }
     void SetReadable(bool now);
 
     size_t max_frame;
-    std::vector<ReceivedFrame> frames;  // bytes: the part of `memory` that the frame fills
+    std::vector<ReceivedFrame> frames;  // `bytes`: the part of `memory` that the frame fills
     std::vector<std::byte> memory;
     size_t head = 0, used = 0, lent = 0;
     UniqueFd readable;  // an eventfd

@@ -1,5 +1,5 @@
-// Two network namespaces joined by a veth pair, for tests run as root. They have no names and end
-// with the process.
+// Two network namespaces joined by a veth pair, for tests that run as root. The namespaces have no
+// names and are removed when the process ends.
 #pragma once
 
 #include <fcntl.h>
@@ -31,7 +31,8 @@ class TestNamespace {
     Enter(outside);
   }
 
-  // Calls f inside the namespace and returns its result: sockets opened there stay there.
+  // Calls f inside the namespace and returns its result: sockets that f opens stay in the
+  // namespace.
   template <class F>
   auto In(F f) const {
     const UniqueFd outside = Current();
@@ -72,9 +73,10 @@ class TestNamespace {
   UniqueFd fd_;
 };
 
-// a0 (02:00:00:00:00:0a, 10.77.0.1/24, fd00:77::1/64) in `a`; b0 (...:0b, 10.77.0.2, fd00:77::2) in
-// `b`. Only the test sends: no address resolution, and without `ipv6` no multicast listener reports
-// either.
+// Two namespaces `a` and `b`, joined by a veth pair: a0 (02:00:00:00:00:0a, 10.77.0.1/24,
+// fd00:77::1/64) is in `a`; b0 (02:00:00:00:00:0b, 10.77.0.2/24, fd00:77::2/64) is in `b`. Only the
+// test sends frames: there is no address resolution and, without `ipv6`, there are no multicast
+// listener reports.
 struct TestNetwork {
   TestNamespace a, b;
   int a_index = 0, b_index = 0;
@@ -95,7 +97,7 @@ struct TestNetwork {
     b.Run("ip link set b0 up; ip addr add 10.77.0.2/24 brd + dev b0");
     a.Run("ip neigh add 10.77.0.2 lladdr 02:00:00:00:00:0b nud permanent dev a0");
     b.Run("ip neigh add 10.77.0.1 lladdr 02:00:00:00:00:0a nud permanent dev b0");
-    // The kernel informs its protocols of the carrier a little later.
+    // Waits: the kernel informs its protocols of the carrier a little later.
     a.Run("until ip link show a0 | grep -q 'state UP'; do sleep 0.01; done");
     b.Run("until ip link show b0 | grep -q 'state UP'; do sleep 0.01; done");
     if (ipv6) {
@@ -119,7 +121,8 @@ inline size_t SendFrame(AnyPort& port, const std::vector<std::byte>& frame) {
   return port.Transmit({&one, 1});
 }
 
-// Receives until there are `wanted` frames or none arrives for 20 s. Returns their descriptions.
+// Receives until `wanted` frames have arrived, or no frame arrives for 20 s. Returns the frames'
+// descriptions.
 inline std::vector<std::string> ReceiveDescribed(AnyPort& port, size_t wanted) {
   std::vector<std::string> all;
   std::vector<ReceivedFrame> burst(64);

@@ -1,4 +1,4 @@
-// Replaces program.cc if the build has no libxdp, libbpf or clang.
+// Replaces program.cc in a build without libxdp, libbpf or clang.
 #include "base/error.h"
 #include "port/xdp/program.h"
 

@@ -1,9 +1,11 @@
-// Tests the promises of every port (port/port.h), for all ports alike. The peer of the link is an
-// io::RingPort, which counts separately; the peer of a port in memory is a second one. A test that
-// a kind of port cannot pass by its nature is skipped, with the reason (Kind::cannot).
+// Tests what every port promises (port/port.h), with the same tests for all kinds of ports. The
+// peer of the tested port's link is an io::RingPort, which counts separately; the peer of a port in
+// memory is a second port in memory. A test that a kind of port cannot pass by its nature is
+// skipped, with the reason (Kind::cannot).
 //
-// TUN devices carry IP packets without Ethernet header, control ports carry what sockets do: they
-// have separate tests (port/packet/tun_port_test.cc, port/control/control_port_root_test.cc).
+// TUN devices carry IP packets without Ethernet header, and control ports carry only the traffic of
+// sockets: they have separate tests (port/packet/tun_port_test.cc,
+// port/control/control_port_root_test.cc).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -37,7 +39,7 @@ using io::AnyPort, io::FrameToSend, io::ReceivedFrame, io::RingPort;
 
 using Frames = std::vector<std::vector<std::byte>>;
 
-// A link between the port and an interface at which the test observes.
+// A link between the tested port and an interface at which the test observes frames.
 struct Link {
   io::TestNetwork network{/*ipv6=*/false};
   int mtu = 1500;
@@ -59,15 +61,16 @@ constexpr const char* kNoInterface = "there is no interface below it";
 
 struct Kind {
   std::string name;
-  // `slots`: the number of frames that the port can store.
+  // A function that opens the port and its peer. `slots`: the number of frames that the port
+  // stores.
   std::function<Ends(Link&, uint32_t slots)> open;
-  std::string interface = "b0";  // the port's, in network.b
+  std::string interface = "b0";  // the port's interface, in network.b
   bool is_device = false;        // the peer is the interface itself, not the far end of a cable
-  // Up() and Mtu() report the real state, not their defaults.
+  // Whether Up() and Mtu() report the real state, not their defaults.
   bool tells = true;
-  bool refuses = tells;      // Refused() reports, too
+  bool refuses = tells;      // Refused() also reports frames
   uint32_t overflow = 1000;  // number of 60-byte frames that overflows a port of 64 slots
-  std::map<std::string, std::string> cannot = {};  // test: reason
+  std::map<std::string, std::string> cannot = {};  // key: test; value: reason
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
@@ -136,7 +139,7 @@ std::unique_ptr<AnyPort> Merge(std::vector<std::unique_ptr<AnyPort>> ports) {
   return std::make_unique<io::MergedPort>(std::move(ports));
 }
 
-// Opens `queues` sockets that share the frames.
+// Opens a port of `queues` packet sockets, which share the frames in a fanout group.
 Ends OpenFanout(Link& link, uint32_t slots, int queues) {
   std::vector<std::unique_ptr<AnyPort>> ports;
   std::optional<uint16_t> group;
@@ -209,7 +212,7 @@ Kind MemoryKind() {
   return kind;
 }
 
-// Builds a frame with this number and length.
+// Builds a frame with the given number in its payload, and the given length.
 std::vector<std::byte> Numbered(uint32_t number, size_t bytes = 60) {
   auto frame = Build(Ethernet{"02:00:00:00:00:0a", "02:00:00:00:00:0b", 0x88b5} /
                      Payload{std::string(bytes - 14, 'x')});
@@ -235,7 +238,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     port_ = std::move(ends.port);
     outside_ = std::move(ends.outside);
   }
-  // Called before Open().
+  // Sets the MTU of the link. Must be called before Open().
   void SetMtu(int mtu) {
     link_->mtu = mtu;
     link_->network.a.Run(fmt::format("ip link set a0 mtu {}", mtu));
@@ -243,7 +246,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
   }
   void RunAtPort(const std::string& command) { link_->network.b.Run(command); }
 
-  // Receives until there are `wanted` frames or none arrives for a second.
+  // Receives until `wanted` frames have arrived, or no frame arrives for a second.
   static Frames Take(AnyPort& port, size_t wanted, size_t burst = 64) {
     constexpr int kLooks = 100000;  // for a polled port, whose descriptor is always readable
     Frames all;
@@ -257,8 +260,8 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     }
     return all;
   }
-  // Returns the port's counters once `wanted` accepts them (a port's threads count later), or after
-  // 5 s.
+  // Returns the port's counters once `wanted` accepts them, or after 5 s: the threads of a port
+  // count later than the test.
   io::PortCounters CountersWhen(const std::function<bool(const io::PortCounters&)>& wanted) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(5);
     io::PortCounters counters = port_->Counters();
@@ -269,7 +272,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     return CountersWhen([=](const auto& now) { return now.tx_dropped_error >= wanted; })
         .tx_dropped_error;
   }
-  // Sends all frames, however often the port is full.
+  // Sends all frames; tries again whenever the port is full.
   static void SendAll(AnyPort& port, const Frames& frames, size_t burst) {
     std::vector<FrameToSend> spans(frames.begin(), frames.end());
     for (size_t sent = 0; sent < spans.size();) {
@@ -374,12 +377,12 @@ TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
   }
   EXPECT_EQ(Take(*outside_, 3), (Frames{frames[0], frames[2], frames[4]}));
   EXPECT_EQ(RefusedWhen(2), 2u);
-  // A port with threads counts after it has sent.
+  // A port with threads counts frames after it has sent them.
   EXPECT_EQ(CountersWhen([](const auto& now) { return now.tx_frames >= 3; }).tx_frames, 3u);
 }
 
-// Frames that do not fit are counted as lost, by the port or by the interfaces below it, and none
-// is counted twice.
+// Frames that do not fit are counted as lost, by the port or by the interfaces below it, and no
+// frame is counted twice.
 TEST_P(ConformanceTest, CountsWhatItHasNoRoomFor) {
   Open(64);
   Frames frames;
@@ -406,7 +409,8 @@ TEST_P(ConformanceTest, TellsWhatHasComeAndWaits) {
   for (uint32_t i = 0; i < 200; ++i) frames.push_back(Numbered(i));
   SendAll(*outside_, frames, 16);
   EXPECT_EQ(waiting(200), 200u);
-  // A thread may have read less than a burst, and the last burst then exceeds 30.
+  // Take() may return more than 30 frames: a thread of the port may have read less than a burst
+  // before, and the last burst then exceeds 30.
   const size_t taken = Take(*port_, 30, 10).size();
   EXPECT_GE(taken, 30u);
   EXPECT_LT(taken, 40u);
@@ -431,9 +435,11 @@ TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
       "ip link set {0} up; until ip link show {0} | grep -q LOWER_UP; do sleep 0.01; done",
       interface));
   EXPECT_TRUE(port_->Up());
-  // For a device the peer was down, too: it would refuse its next frame.
+  // The peer on a device's interface was down, too, and would refuse its next frame: opens it
+  // again.
   if (GetParam().is_device) outside_ = link_->Outside(link_->network.b, interface);
-  // The kernel acts on a new carrier in the background, and drops the frames sent before.
+  // Sends repeatedly: the kernel acts on a new carrier in the background, and drops the frames that
+  // were sent before.
   Frames came;
   for (int i = 0; i < 20 && came.empty(); ++i) {
     SendAll(*port_, {Numbered(2)}, 1);
@@ -491,8 +497,8 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(9)}) << "and can be opened again";
 }
 
-// Frames that this machine sends leave their checksum to hardware, which a veth pair has not: the
-// port reports that it is partial, or has it completed before.
+// Frames that this machine sends leave their checksum to the hardware, and a veth pair has no
+// hardware: the port reports that the checksum is partial, or has it completed before.
 TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   Open();
   const io::TestNetwork& network = link_->network;

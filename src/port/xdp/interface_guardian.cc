@@ -26,7 +26,7 @@ namespace {
 
 using sys::Offloads;
 
-// Returns the name of an end in records, and in their file names.
+// Returns the name of an end of a link, by which records and their files identify it.
 std::string NameOf(const NeededOff& end) {
   return fmt::format("{}.{}", sys::IdentifyNamespace(end.network.get()).cookie, end.ifindex);
 }
@@ -38,7 +38,7 @@ std::string RecordName(const std::vector<NeededOff>& ends) {
   return fmt::format("{}", fmt::join(names, "-"));
 }
 
-// Locks the folder: one process at a time reads records and acts on them.
+// Locks the folder of records: one process at a time reads records and acts on them.
 UniqueFd LockFolder() {
   UniqueFd folder = sys::MakeTrusted(sys::RootsPlace("xdp"));
   int result = 0;
@@ -49,10 +49,12 @@ UniqueFd LockFolder() {
   return folder;
 }
 
-// The offloads that were on at some ends, in a file that each process that needs them off locks.
+// A record: the offloads that were on at the ends of a link, in a file on which each process that
+// needs them off holds a lock.
 class Record {
  public:
-  // Called with the folder locked.
+  // Opens or makes the record of some ends, and locks it. The caller must hold the lock of the
+  // folder.
   static Record Join(int folder, const std::vector<NeededOff>& ends) {
     Record record;
     const std::string name = RecordName(ends);
@@ -63,8 +65,8 @@ class Record {
     SystemCall("lock a record of offloads", flock(record.file_.get(), LOCK_SH));
     return record;
   }
-  // Whether no other process needs the record; called with the folder locked. If one does, this
-  // process's lock is lost.
+  // Whether no other process needs the record. The caller must hold the lock of the folder. If
+  // another process needs the record, this process loses its lock on the record.
   bool IsLast() const { return flock(file_.get(), LOCK_EX | LOCK_NB) == 0; }
   nlohmann::json Read() const {
     const std::string text = ReadToEnd(Duplicate().get(), "a record of offloads");
@@ -78,7 +80,7 @@ class Record {
     lseek(file_.get(), 0, SEEK_SET);
     return sys::Duplicate(file_.get());
   }
-  // Writes all offloads that any of the processes might switch off.
+  // Writes the names of all active offloads that any of the processes might switch off.
   void Write(const std::vector<NeededOff>& ends) const {
     nlohmann::json all = nlohmann::json::object();
     for (const NeededOff& end : ends) {
@@ -94,7 +96,7 @@ class Record {
   UniqueFd file_;
 };
 
-// Returns the ends with their present names, if they still exist.
+// Returns the ends with their present interface names, if the interfaces still exist.
 std::vector<NeededOff> PresentEnds(int network, int ifindex) {
   const sys::NamespaceScope scope(network);
   const auto link = sys::Netlink().FindLink(ifindex);
@@ -108,25 +110,25 @@ void Restore(const std::vector<NeededOff>& ends, const nlohmann::json& were_on) 
     try {
       sys::EnableOffloads(end.network.get(), end.interface, names->get<std::vector<std::string>>());
     } catch (const Error&) {
-      continue;  // the interface has just gone
+      continue;  // the interface has just been removed
     }
   }
 }
 
 struct Guarded {
-  UniqueFd network;  // the interface's namespace
+  UniqueFd network;  // the namespace of the interface
   int ifindex;
   Record record;
   std::string record_name;
 };
 
-// The message with which a port reports its program once it is attached.
+// The message in which a port reports its XDP program after it was attached.
 struct Attached {
   uint32_t program = 0;
-  uint32_t left = 0;  // 0, or the program's id if it must be detached
+  uint32_t left = 0;  // the program's id if it must be detached; else 0
 };
 
-// Waits until the port is closed, or its process has exited.
+// Waits until the port is closed, or its process has exited. Returns the last message of the port.
 Attached AwaitEnd(int connection) {
   Attached attached;
   for (;;) {
@@ -135,8 +137,8 @@ Attached AwaitEnd(int connection) {
   }
 }
 
-// Waits until the program is unloaded: with one a driver may refuse to switch offloads on
-// (veth_xdp_set() in drivers/net/veth.c).
+// Waits until the program is unloaded: while a program is attached, a driver may refuse to switch
+// offloads on (veth_xdp_set() in drivers/net/veth.c).
 void AwaitEndOf(const Attached& attached, const Guarded& guarded) {
   constexpr Duration kTimeout = Duration::Seconds(5);
   if (attached.left != 0) {
@@ -153,7 +155,8 @@ void Guard(const Guarded& guarded, int connection) {
   const UniqueFd folder = LockFolder();
   if (!guarded.record.IsLast()) return;
   Restore(PresentEnds(guarded.network.get(), guarded.ifindex), guarded.record.Read());
-  // Removed last: a process that finds the file knows that offloads may still have to be restored.
+  // The record's file is removed last: a process that finds the file knows that offloads may still
+  // have to be restored.
   unlinkat(folder.get(), guarded.record_name.c_str(), 0);
 }
 

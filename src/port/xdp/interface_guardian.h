@@ -1,5 +1,5 @@
-// The settings of interfaces that AF_XDP ports change, and the guardian that restores them however
-// the ports end.
+// The settings of interfaces that AF_XDP ports change, and the guardian process that restores the
+// settings when the ports end, even if they are killed.
 #pragma once
 
 #include <memory>
@@ -13,37 +13,40 @@
 
 namespace viaduct::xdp {
 
-// The offloads that must be off so that a frame's bytes are complete: XDP sees neither the partial
-// checksums, tags nor segment sizes that sk_buffs keep outside of them.
+// The offloads of an interface that must be off so that the bytes of a frame are complete: XDP does
+// not see the partial checksums, tags and segment sizes that sk_buffs keep outside the bytes.
 struct NeededOff {
   UniqueFd network;
   std::string interface;
   int ifindex = 0;
   std::vector<sys::Offloads> kinds;
 };
-// Returns the offloads that must be off on the interface, and on the peer of a veth pair, which
-// sends it its frames. `kind`: the port's, for messages: DPDK and netmap do not see more than XDP
-// of what is kept outside a frame. Throws UsageError if there is no such interface in the calling
-// thread's namespace; EnvironmentError if AF_XDP cannot get its frames: those of loopback, bridges
-// and others that the kernel's own software makes, those of a peer out of reach.
+// Returns the offloads that must be off on the interface and, if the interface is one of a veth
+// pair, on the peer that sends frames to it. `kind`: the kind of port, for messages: DPDK and
+// netmap, too, do not see what is kept outside a frame's bytes. Throws UsageError if there is no
+// such interface in the calling thread's network namespace; EnvironmentError if AF_XDP cannot get
+// the interface's frames: the frames of loopback, bridges and other interfaces that the kernel's
+// own software makes, or of a peer out of reach.
 std::vector<NeededOff> OffloadsInTheWay(const std::string& interface,
                                         const std::string& kind = "AF_XDP");
-// Returns the names of those that are on.
+// Returns the names of the offloads of `needed` that are on.
 std::vector<std::string> Active(const NeededOff& needed);
-// Throws EnvironmentError if the driver does not allow it.
+// Switches the offloads off. Throws EnvironmentError if the driver does not allow it.
 void SwitchOff(const NeededOff& needed);
 
-// Keeps the offloads off from its construction on. A process that it forks restores the offloads
-// that were on when the first of several ports on an interface, or on the ends of a veth pair, was
-// opened, once the last port is closed or its process has exited. Meanwhile they are listed in
-// /run/viaduct/.xdp, through which guardians know of each other; if a guardian is killed, too, the
-// next one there restores them.
+// Keeps offloads off from its construction on. The constructor forks a process, the guardian, which
+// switches the offloads on again that were on when the first of several ports on an interface, or
+// on the ends of a veth pair, was opened; the guardian does this once the last of these ports is
+// closed or its process has exited. Meanwhile the offloads are listed in /run/viaduct/.xdp, through
+// which guardians know of each other: if a guardian is killed, too, the next guardian on the
+// interface restores the offloads.
 class InterfaceGuardian {
  public:
-  // Acts in the calling thread's namespace. `kind` as above. Throws Error.
+  // Switches the offloads off, in the calling thread's network namespace. `kind`: the kind of port,
+  // for messages. Throws Error.
   explicit InterfaceGuardian(const std::string& interface, const std::string& kind = "AF_XDP");
-  // Makes the forked process wait first until this program is unloaded, and detach it if a killed
-  // process would leave it (Program::Left()).
+  // Makes the guardian first wait until this program is unloaded, and detach the program if a
+  // killed process would leave it attached (Program::Left()).
   void Guard(const Program& program);
 
  private:

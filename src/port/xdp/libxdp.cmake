@@ -1,4 +1,4 @@
-# A build without libxdp, or without eBPF, has absent.cc, which says so.
+# A build without libxdp, libbpf or clang uses absent.cc, which reports that AF_XDP is missing.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
 if(TARGET PkgConfig::XDP AND TARGET PkgConfig::BPF AND VIADUCT_BPF_CLANG)
   target_link_libraries(viaduct_port_xdp PUBLIC PkgConfig::XDP)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kMaxQueues = 62;  // ipc::kMaxDescriptors minus the map and the control socket
 constexpr Duration kCarrierTimeout = Duration::Seconds(10);
-// asm-generic/socket.h, Linux 5.11.
+// The values of SO_PREFER_BUSY_POLL and SO_BUSY_POLL_BUDGET in asm-generic/socket.h (Linux 5.11).
 constexpr int kPreferBusyPoll = 69, kBusyPollBudget = 70;
 
 sys::LinkInfo Examine(const std::string& interface, const std::string& kind) {
@@ -66,8 +66,8 @@ void AwaitCarrier(const sys::LinkInfo& before) {
                   before.name, kCarrierTimeout.ToSeconds()));
 }
 
-// Returns the user of a process, from its status: the files of a process that has changed its user
-// are root's.
+// Returns the real user of a process, from its status file: the owner of the files in /proc would
+// be root if the process has changed its user.
 std::optional<uid_t> RealUserOf(int pid) {
   const std::string status = ReadFileIfAny(fmt::format("/proc/{}/status", pid));
   constexpr std::string_view kKey = "\nUid:\t";
@@ -76,7 +76,8 @@ std::optional<uid_t> RealUserOf(int pid) {
   return static_cast<uid_t>(std::strtoul(status.c_str() + at + kKey.size(), nullptr, 10));
 }
 
-// Members are destroyed in the reverse order.
+// The objects that must outlive an opened port. Members are destroyed in reverse order: the program
+// first, then the guardian.
 struct Keeper {
   std::unique_ptr<InterfaceGuardian> guardian;
   std::shared_ptr<Program> program;
@@ -124,8 +125,8 @@ Opened Open(const Request& request) {
   sockets.control = sys::OpenPacketSocket(request.interface, request.promiscuous).fd;
   sockets.native = opened.program->native();
   sockets.busy_poll = request.busy_poll.has_value();
-  // A hardware driver has verified or completed the checksums of frames that it gives to a program
-  // in native mode.
+  // In native mode a hardware driver has verified or completed the checksum of each frame that it
+  // gives to the program.
   sockets.may_be_partial = !sockets.native || !link.kind.empty();
   sockets.program = opened.program->Placement();
   return opened;

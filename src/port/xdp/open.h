@@ -1,5 +1,5 @@
-// Opens an interface for AF_XDP: the part that needs privilege. The result is for io::XdpPort, in
-// this process or in one without privilege, to which the descriptors are passed.
+// Opens an interface for AF_XDP: the part that needs privilege. The result is passed to
+// io::XdpPort, in this process or in a process without privilege that receives the descriptors.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace viaduct::xdp {
 
-// Makes the kernel poll the driver in this process's system calls instead of in interrupts
+// Makes the kernel poll the driver in system calls of this process instead of in interrupts
 // (SO_PREFER_BUSY_POLL, SO_BUSY_POLL, SO_BUSY_POLL_BUDGET).
 struct BusyPoll {
   int microseconds = 20;
@@ -27,33 +27,33 @@ struct BusyPoll {
 struct Request {
   std::string interface = "";
   Mode mode = Mode::kAuto;
-  std::string filter = "";  // the frames to receive; the kernel gets the rest. Empty: all
-  bool promiscuous = true;  // frames for other stations, too
+  std::string filter = "";  // frames to receive, the kernel gets all others; empty: all
+  bool promiscuous = true;  // receive frames for other stations, too
   std::optional<BusyPoll> busy_poll = std::nullopt;
 };
 
 struct Opened {
-  io::XdpSockets sockets;  // no `keeper` is set
+  io::XdpSockets sockets;  // the sockets; `keeper` is not set
   std::shared_ptr<Program> program;
   std::string why_generic;  // Program::why_generic()
 };
-// Opens sockets and attaches the program; nothing is received before an io::XdpPort has them. Waits
-// until the interface has its carrier again if the driver resets it. Called in the calling thread's
-// namespace, as root. Throws Error.
+// Opens sockets and attaches the program; no frames are received before an io::XdpPort has the
+// sockets. If the driver resets the interface, waits until the carrier is back. Must be called in
+// the interface's network namespace, as root. Throws Error.
 Opened Open(const Request& request);
 
 // Returns the locked memory that an io::XdpPort with these options needs, in bytes.
 uint64_t LockedMemory(const io::XdpOptions& options, size_t queues, uint32_t mtu);
-// Reduces the number of slots if `ports` such ports would need more than `limit` bytes
-// (RLIMIT_MEMLOCK).
+// Reduces the number of slots in the options until `ports` ports with these options need at most
+// `limit` bytes of locked memory (RLIMIT_MEMLOCK).
 io::XdpOptions FitLockedMemory(io::XdpOptions options, size_t queues, uint32_t mtu, size_t ports,
                                uint64_t limit);
-// Raises the limit of locked memory of this user's process by `bytes`. If the process is another
-// user's, or that is not permitted, nothing happens.
+// Raises the limit of locked memory of a process of `user` by `bytes`. Does nothing if the process
+// belongs to another user, or if raising the limit is not permitted.
 void AllowLockedMemory(int pid, uid_t user, uint64_t bytes);
 
-// Opens a complete port in a process with privilege: OffloadsInTheWay() are off while the port is
-// open, and the program is attached.
+// Opens a complete port in a process with privilege. While the port is open, the offloads of
+// OffloadsInTheWay() are off, and the program is attached.
 io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options = {});
 
 }  // namespace viaduct::xdp

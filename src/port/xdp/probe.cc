@@ -10,9 +10,9 @@
 namespace viaduct::xdp {
 namespace {
 
-constexpr Duration kTimeout = Duration::Seconds(2);  // to wait for a carrier
+constexpr Duration kTimeout = Duration::Seconds(2);  // timeout for a carrier
 
-// Opens a port on a veth pair with this MTU. Returns its state.
+// Opens a port on a veth pair with the given MTU, and returns the port's state.
 io::XdpState Try(int mtu) {
   io::XdpState state;
   sys::InScratchNamespace([&] {

@@ -1,11 +1,11 @@
-// Tests the abilities of AF_XDP on this machine (`viaduct doctor`).
+// Tests what AF_XDP can do on this machine (`viaduct doctor`).
 #pragma once
 
 #include "sys/network/features.h"
 
 namespace viaduct::xdp {
 
-// Opens a port on a veth pair in a scratch namespace. Needs root.
+// Tests whether AF_XDP ports on veth pairs in scratch namespaces work. Needs root.
 sys::Feature ProbeAfXdp();
 
 }  // namespace viaduct::xdp

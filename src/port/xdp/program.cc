@@ -35,7 +35,7 @@ constexpr char kName[] = "viaduct_redirect";
       fmt::format("AF_XDP on interface {}: {}; use AF_PACKET", interface, reason));
 }
 
-// Suppresses libxdp's messages, which are for developers who use it.
+// Suppresses libxdp's messages, which are meant for developers that use libxdp.
 int Quiet(libxdp_print_level, const char*, va_list) { return 0; }
 
 struct CloseMultiprog {
@@ -48,7 +48,7 @@ struct CloseProgram {
 };
 using LibxdpProgram = std::unique_ptr<xdp_program, CloseProgram>;
 
-// Returns the programs of an interface; none: nullptr.
+// Returns the XDP programs of an interface; nullptr if it has none.
 Programs ProgramsOn(int ifindex) {
   libxdp_set_print(Quiet);
   xdp_multiprog* const programs = xdp_multiprog__get_from_ifindex(ifindex);
@@ -63,9 +63,9 @@ std::string NameOfProgram(uint32_t id) {
   return info.name;
 }
 
-// Whether redirect.bpf.c executes this instruction of a filter.
+// Whether redirect.bpf.c can execute an instruction of a filter.
 bool IsExecutable(const sock_filter& instruction) {
-  constexpr uint32_t kAncillary = 0xfff00000;  // SKF_NET_OFF and beyond: data of sk_buffs only
+  constexpr uint32_t kAncillary = 0xfff00000;  // SKF_NET_OFF and above: data of sk_buffs only
   const uint16_t kind = BPF_CLASS(instruction.code);
   const bool loads = kind == BPF_LD || kind == BPF_LDX;
   return !loads || BPF_MODE(instruction.code) != BPF_ABS || instruction.k < kAncillary;
@@ -96,8 +96,8 @@ std::string KernelsReason(int error) {
                      log.empty() ? "" : "; the whole log is in " + log);
 }
 
-// Returns the meaning of a driver's refusal (drivers/net/veth.c: veth_xdp_set(); drivers explain
-// themselves to netlink only).
+// Returns the meaning of the error with which a driver refuses a program (veth_xdp_set() in
+// drivers/net/veth.c): drivers give an explanation through netlink only.
 std::string DriversReason(int error) {
   switch (error) {
     case EOPNOTSUPP:
@@ -116,7 +116,7 @@ std::string DriversReason(int error) {
 struct Program::State {
   std::unique_ptr<bpf_object, void (*)(bpf_object*)> object{nullptr, bpf_object__close};
   UniqueFd link;
-  LibxdpProgram beside;  // in a dispatcher, with `others` programs
+  LibxdpProgram beside;  // attached in a dispatcher, with `others` other programs
   xdp_attach_mode mode = XDP_MODE_UNSPEC;
   int others = 0;
 

@@ -1,5 +1,5 @@
 // The XDP program that directs an interface's frames to AF_XDP sockets (port/xdp/redirect.bpf.c):
-// loads it and attaches it, alone or next to other programs.
+// loads the program, and attaches it alone or together with other programs.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,26 @@
 namespace viaduct::xdp {
 
 enum class Mode {
-  kAuto,     // native if the driver can, else generic
+  kAuto,     // native if the driver supports it, else generic
   kNative,   // the driver runs the program, before there is an sk_buff
   kGeneric,  // the kernel's stack runs the program, after the driver (XDP_FLAGS_SKB_MODE)
 };
 
-// Returns the reason that this build has no AF_XDP; empty: it has.
+// Returns the reason that this build has no AF_XDP; empty if it has AF_XDP.
 std::string Unavailable();
 
-// A program that is attached during this object's lifetime. If the interface has no XDP program, it
-// is attached by a link that the kernel removes with this process. If the interface has the
-// dispatcher of libxdp (of xdp-tools, Cilium...), it is added to the programs there: then it
-// survives this process if it is killed (Left()), and passes everything to the kernel.
+// A program that is attached during this object's lifetime. If the interface has no XDP program,
+// the program is attached by a link that the kernel removes when this process exits. If the
+// interface has the dispatcher of libxdp (of xdp-tools, Cilium...), the program is added to the
+// dispatcher's programs. It then stays attached if this process is killed (Left()), and passes
+// every frame to the kernel.
 class Program {
  public:
-  // Attaches the program to an interface of the calling thread's namespace. Its map is empty: the
-  // kernel gets all frames. `filter`: the frames that go to sockets, in tcpdump's syntax; empty:
-  // all. Throws UsageError if libpcap does not understand the filter; EnvironmentError with the
-  // reason: the build, the kernel, the driver, a foreign program.
+  // Attaches the program to an interface of the calling thread's network namespace. While its map
+  // is empty, the kernel gets all frames. `filter`: the frames that go to sockets, in tcpdump's
+  // syntax; empty: all frames. Throws UsageError if libpcap does not understand the filter;
+  // EnvironmentError with the reason, which may be the build, the kernel, the driver, or another
+  // program.
   Program(const std::string& interface, int ifindex, uint32_t queues, const std::string& filter,
           Mode mode);
   ~Program();
@@ -38,16 +40,16 @@ class Program {
 
   UniqueFd Map() const;  // the XSKMAP; key: the queue
   bool native() const { return is_native_; }
-  // The reason that it is generic although kAuto was asked for; else empty.
+  // Returns the reason that the program is generic although kAuto was requested; else empty.
   const std::string& why_generic() const { return why_generic_; }
   std::string Placement() const;  // "alone", "beside 2 others"
-  // Returns the id of the program if it must be detached when this process is killed; else 0.
+  // Returns the id of the program if it must be detached after this process was killed; else 0.
   uint32_t Left() const;
 
   uint32_t Id() const;  // the kernel's id of the program
 
-  // Returns the program's descriptor, for tests: BPF_PROG_TEST_RUN shows its decision about a
-  // frame: whether the filter matches, if there are sockets.
+  // Returns the program's descriptor, for tests: BPF_PROG_TEST_RUN shows what the program decides
+  // about a frame, which depends on the filter if there are sockets.
   int Descriptor() const;
 
  private:
@@ -63,13 +65,14 @@ class Program {
 };
 
 // Detaches a program that a killed process has left in a dispatcher (Program::Left()); does nothing
-// if it is gone. Acts in the calling thread's namespace.
+// if the program is gone. Acts in the calling thread's network namespace.
 void DetachLeft(int ifindex, uint32_t program);
 
-// Waits until a program is no longer loaded, or the timeout has passed.
+// Waits until a program is no longer loaded, or until the timeout has passed.
 void AwaitUnloaded(uint32_t program, Duration timeout);
 
-// Describes the XDP programs of the interface: "program 17 (xdp_drop), native". Empty: none.
+// Returns a description of an interface's XDP program, such as "program 17 (xdp_drop), native";
+// empty if it has none.
 std::string DescribePrograms(int ifindex);
 
 }  // namespace viaduct::xdp

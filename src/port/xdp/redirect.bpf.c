@@ -1,11 +1,12 @@
-// Directs the frames that a filter matches to the AF_XDP sockets of an interface, by the queue at
-// which they arrived, and leaves all other frames to the kernel. While a queue has no socket, and
-// after a socket has ended, it leaves all frames to the kernel.
+// Directs the frames that match a filter to the AF_XDP sockets of an interface, by the receive
+// queue at which they arrived, and passes all other frames to the kernel. While a queue has no
+// socket, and after its socket was closed, the program passes all frames of the queue to the
+// kernel.
 //
-// The filter is classic BPF, which libpcap compiles, and which this program executes: one verified
-// program serves for every filter, next to other programs too. Loads beyond the end of a frame and
-// divisions by 0 mean "no match", as in the kernel (net/core/filter.c).
-// libbpf needs the types of linux/bpf.h.
+// The filter is classic BPF, which libpcap compiles and which this program executes: one verified
+// program serves for every filter, also together with other programs. A load beyond the end of a
+// frame and a division by 0 mean "no match", as in the kernel (net/core/filter.c).
+// The next includes must not be sorted: libbpf needs the types of linux/bpf.h.
 // clang-format off
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
@@ -17,14 +18,14 @@
 
 struct {
   __uint(type, BPF_MAP_TYPE_XSKMAP);
-  __uint(max_entries, 1);  // the loader sets it
+  __uint(max_entries, 1);  // the loader sets the real size
   __type(key, __u32);
   __type(value, __u32);
 } redirect_sockets SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // the loader sets it
+  __uint(max_entries, 1);  // the loader sets the real size
   __type(key, __u32);
   __type(value, struct viaduct_redirect_instruction);
 } redirect_filter SEC(".maps");
@@ -39,7 +40,7 @@ struct machine {
   __u32 memory[VIADUCT_REDIRECT_MEMORY];
 };
 
-// Loads 1, 2 or 4 bytes in network byte order. False: not all of them are in the frame.
+// Loads 1, 2 or 4 bytes in network byte order. Returns 0 if not all of the bytes are in the frame.
 static __always_inline int load(struct machine* m, __u32 at, __u32 size, __u32* value) {
   __u32 word = 0;
   __u16 half = 0;
@@ -61,7 +62,7 @@ static __always_inline int load(struct machine* m, __u32 at, __u32 size, __u32* 
   }
 }
 
-// Computes on the accumulator. False: the filter ends without a match.
+// Computes with the accumulator. Returns 0 if the filter ends without a match.
 static __always_inline int compute(struct machine* m, __u32 operation, __u32 operand) {
   switch (operation) {
     case BPF_ADD:
@@ -117,7 +118,7 @@ static __always_inline int holds(const struct machine* m, __u32 condition, __u32
   return 0;
 }
 
-// Executes one instruction. Returns 1 if the filter has ended.
+// Executes one instruction of the filter. Returns 1 if the filter has ended.
 static long step(__u32 number, void* context) {
   struct machine* m = context;
   const __u32 at = m->at;
@@ -176,7 +177,7 @@ static long step(__u32 number, void* context) {
       }
       return 0;
     case 0x06:                                           // BPF_RET
-      m->matches = (i->code & 0x18) == 0x10 ? m->a : k;  // BPF_RVAL, BPF_A
+      m->matches = (i->code & 0x18) == 0x10 ? m->a : k;  // BPF_RVAL, BPF_A: return the accumulator
       return 1;
     case 0x07:  // BPF_MISC
       if ((i->code & 0xf8) == 0x80) {
@@ -193,13 +194,13 @@ static __always_inline int matches(struct xdp_md* frame) {
   const __u32 length = redirect_constants.filter_length;
   if (length == 0) return 1;
   struct machine m = {.frame = frame, .length = bpf_xdp_get_buff_len(frame)};
-  // All jumps are forward.
+  // The loop needs at most `length` steps: all jumps of classic BPF go forward.
   bpf_loop(length, step, &m, 0);
   return m.matches != 0;
 }
 
-// Writes the time before the frame. Best effort: a driver without space for metadata leaves the
-// frame without a stamp.
+// Writes the time before the frame. If the driver has no space for metadata, the frame gets no
+// stamp.
 static __always_inline void stamp(struct xdp_md* frame) {
   struct viaduct_xdp_stamp* at;
   if (bpf_xdp_adjust_meta(frame, -(int)sizeof *at) != 0) return;

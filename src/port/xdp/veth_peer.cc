@@ -29,7 +29,7 @@ constexpr int kUnknown = -1;  // NETNSA_NSID_NOT_ASSIGNED
 struct Reference {
   bool is_veth = false;
   int ifindex = 0;
-  int network = kUnknown;  // number that the peer's namespace has here; kUnknown: it is this one
+  int network = kUnknown;  // id of the peer's namespace in this one; kUnknown: the same namespace
 };
 
 Reference PeerOf(sys::Netlink& session, const std::string& interface) {
@@ -54,7 +54,7 @@ Reference PeerOf(sys::Netlink& session, const std::string& interface) {
   return peer;
 }
 
-// Returns the number that another namespace has here, or kUnknown.
+// Returns the id (nsid) by which the present namespace knows another namespace, or kUnknown.
 int NumberOf(sys::Netlink& session, int network) {
   int number = kUnknown;
   rtgenmsg header{};
@@ -71,7 +71,7 @@ int NumberOf(sys::Netlink& session, int network) {
       }
     });
   } catch (const SystemError&) {
-    return kUnknown;  // no namespace
+    return kUnknown;  // the descriptor is not of a namespace
   }
   return number;
 }
@@ -93,8 +93,8 @@ bool LeadsToNetwork(const std::string& link) {
          std::string_view(target.data(), static_cast<size_t>(length)).starts_with("net:[");
 }
 
-// Finds the first namespace that `is_wanted` accepts: those of processes, then named ones, then
-// those that only descriptors keep.
+// Returns the first network namespace that `is_wanted` accepts. Tries the namespaces of processes
+// first, then named namespaces, then namespaces that only open descriptors keep.
 UniqueFd FindAmongAll(const std::function<bool(int)>& is_wanted) {
   std::set<uint64_t> seen;
   const auto look = [&](const std::string& path) {

@@ -1,4 +1,4 @@
-// The peer of an interface in a veth pair, in any namespace.
+// Finds the peer of an interface of a veth pair, in any network namespace.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,10 @@ struct VethPeer {
   std::string name;
 };
 
-// Finds the peer of an interface of the calling thread's namespace; none: it is no end of a veth
-// pair. Throws UsageError if there is no such interface, EnvironmentError if the peer's namespace
-// cannot be found (that of no process, name or descriptor that this process sees).
+// Returns the peer of an interface of the calling thread's network namespace; nothing if the
+// interface is not one of a veth pair. Throws UsageError if there is no such interface,
+// EnvironmentError if the peer's namespace cannot be found (no process, name or descriptor that
+// this process sees has it).
 std::optional<VethPeer> FindVethPeer(const std::string& interface);
 
 }  // namespace viaduct::xdp

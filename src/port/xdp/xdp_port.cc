@@ -31,12 +31,12 @@
 namespace viaduct::io {
 namespace {
 
-// Constants of linux/if_xdp.h since 6.6.
+// The values of XDP_USE_SG and XDP_PKT_CONTD, which linux/if_xdp.h has since Linux 6.6.
 constexpr uint16_t kUseSg = 1 << 4;      // XDP_USE_SG
 constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD
 constexpr size_t kVlanTags = 2 * wire::VlanTag::kSize;
 constexpr size_t kEthernet = wire::EthernetHeader::kSize;
-constexpr size_t kLentAtMost = 256;  // frames of one Receive()
+constexpr size_t kLentAtMost = 256;  // maximum number of frames that one Receive() lends
 constexpr size_t kJumboFrames = 64;
 
 size_t LongestFrame(uint32_t mtu) { return mtu + kEthernet + kVlanTags; }
@@ -70,7 +70,7 @@ void Register(int fd, const XdpMemory& memory) {
   }
 }
 
-// Puts a socket into an XSKMAP. The descriptor of the map grants the right to do so.
+// Puts a socket into an XSKMAP. Any process with the map's descriptor may do this.
 void PutIntoMap(int map, uint32_t queue, int socket) {
   bpf_attr request{};
   request.map_fd = static_cast<uint32_t>(map);
@@ -89,7 +89,7 @@ std::string XdpState::Describe() const {
       multi_buffer ? ", several for a frame" : "", busy_poll ? ", busy polling" : "", program);
 }
 
-// The order of the members was measured: those that are used together stand together.
+// The order of the members was measured: members that are used together are next to each other.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 class XdpPort::Impl {
  public:
@@ -121,7 +121,7 @@ class XdpPort::Impl {
     }
   }
 
-  // Closes the sockets first: then the kernel no longer uses the memory.
+  // Closes the sockets first: the kernel then no longer uses the memory.
   ~Impl() {
     if (!memory_) return;
     ReturnLent();
@@ -188,8 +188,8 @@ class XdpPort::Impl {
   struct Queue {
     UniqueFd socket;
     XdpRing<xdp_desc> rx;
-    XdpRing<uint64_t> fill, completed;  // completed: the sender has that of the first queue
-    uint32_t with_kernel = 0;           // chunks in `fill` and `rx`
+    XdpRing<uint64_t> fill, completed;  // completed: the sender has the ring of the first queue
+    uint32_t with_kernel = 0;           // number of chunks in `fill` and `rx`
   };
 
   // ---- Opening
@@ -238,8 +238,8 @@ class XdpPort::Impl {
     return address;
   }
 
-  // Binds, and retries while the queue is busy: the kernel releases a queue a little after its
-  // socket has been closed (xp_release_deferred() in net/xdp/xsk_buff_pool.c).
+  // Binds a socket, and tries again while its queue is busy: the kernel releases a queue a little
+  // after its socket was closed (xp_release_deferred() in net/xdp/xsk_buff_pool.c).
   static bool BindPatiently(int fd, const sockaddr_xdp& address) {
     constexpr int kPauseMs = 1, kTries = 1000;
     for (int tries = 0; tries < kTries; ++tries) {
@@ -251,8 +251,8 @@ class XdpPort::Impl {
     return false;
   }
 
-  // Binds the first socket. Without XDP_COPY the kernel uses zero-copy if the driver has it, and
-  // copies otherwise.
+  // Binds the first socket. Without XDP_COPY the kernel uses zero-copy if the driver supports it,
+  // and copies otherwise.
   void BindFirst(int fd, const XdpOptions& options) {
     sockaddr_xdp address = Address(0);
     address.sxdp_flags = XDP_USE_NEED_WAKEUP;
@@ -305,7 +305,7 @@ class XdpPort::Impl {
     lent_.clear();
   }
 
-  // Gives the kernel all chunks that it may have, except those that are in use.
+  // Gives the kernel as many chunks as it may have and as are free.
   void Refill() {
     for (Queue& queue : queues_) {
       uint32_t count = 0;
@@ -318,7 +318,7 @@ class XdpPort::Impl {
       }
       if (count > 0) queue.fill.Advance(count);
       queue.with_kernel += count;
-      // A system call also drives a driver's polling, which nothing else does.
+      // With busy polling, only a system call makes the kernel poll the driver.
       if (queue.fill.NeedsWakeup() || (state_.busy_poll && queue.rx.Available() == 0)) {
         (void)recvfrom(queue.socket.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
       }
@@ -333,7 +333,7 @@ class XdpPort::Impl {
       if ((queue.rx[read].options & kContinued) != 0) {
         if (jumbo_used_ == kJumboFrames) break;
         const uint32_t parts = PartsOf(queue, read, available);
-        if (parts == 0) break;  // the rest of the frame has not arrived
+        if (parts == 0) break;  // the last parts of the frame have not arrived
         count += Gather(queue, read, parts, frames[count], to_realtime) ? 1 : 0;
         read += parts;
         continue;
@@ -349,7 +349,8 @@ class XdpPort::Impl {
     return count;
   }
 
-  // Returns the number of entries of the frame that begins at `first`; 0: its end has not arrived.
+  // Returns the number of ring entries of the frame that begins at `first`; 0 if the end of the
+  // frame has not arrived.
   static uint32_t PartsOf(const Queue& queue, uint32_t first, uint32_t available) {
     uint32_t parts = 1;
     while ((queue.rx[first + parts - 1].options & kContinued) != 0) {
@@ -358,7 +359,8 @@ class XdpPort::Impl {
     return parts;
   }
 
-  // Copies a frame together, and returns its chunks to the memory.
+  // Copies the parts of a frame into one buffer, and returns their chunks to the memory. Returns
+  // false if the frame is too long.
   bool Gather(Queue& queue, uint32_t first, uint32_t parts, ReceivedFrame& frame,
               int64_t to_realtime) {
     std::byte* const memory = jumbo_.get() + jumbo_used_ * longest_;
@@ -384,8 +386,8 @@ class XdpPort::Impl {
     return true;
   }
 
-  // Returns the time when the program saw the frame that begins at `address` (CLOCK_MONOTONIC), or
-  // 0.
+  // Returns the time at which the XDP program saw the frame that begins at `address`
+  // (CLOCK_MONOTONIC); 0 if it is not known.
   int64_t TakeStamp(uint64_t address) {
     viaduct_xdp_stamp stamp;
     std::byte* const at = memory_->data() + address - sizeof stamp;
@@ -403,8 +405,9 @@ class XdpPort::Impl {
     if (state_.may_be_partial) FindPartialChecksum(frame);
   }
 
-  // Marks a partial checksum: its field holds the sum of the pseudo-header. The field of a complete
-  // checksum may hold it, too, once in 65536: that one is right, and stays.
+  // Marks the checksum of a frame as partial if its field holds the sum of the pseudo-header. The
+  // field of a complete checksum may hold the same value, once in 65536 frames: a checksum that is
+  // correct is not marked.
   static void FindPartialChecksum(ReceivedFrame& frame) {
     constexpr uint8_t kTcp = 6, kUdp = 17;
     const auto layers = wire::FindIpLayers(frame.bytes);
@@ -437,9 +440,9 @@ class XdpPort::Impl {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
-  // Adds the socket's statistics. A kernel that copies counts a frame for which it has no chunk in
-  // `rx_fill_ring_empty_descs` and `rx_dropped`, one that is too long in `rx_dropped` alone. A
-  // driver without copies counts its reads of an empty ring, not frames.
+  // Adds the statistics of a socket to the counters. A kernel that copies counts a frame for which
+  // it has no chunk in `rx_fill_ring_empty_descs` and `rx_dropped`, and a frame that is too long in
+  // `rx_dropped` only. A driver with zero-copy counts its reads of an empty ring, not frames.
   void AddStatistics(int fd, PortCounters* counters) const {
     xdp_statistics statistics{};
     socklen_t length = sizeof statistics;
@@ -451,7 +454,7 @@ class XdpPort::Impl {
     counters->tx_dropped_error += statistics.tx_invalid_descs;
   }
 
-  std::shared_ptr<void> keeper_;  // the first member: destroyed last
+  std::shared_ptr<void> keeper_;  // the first member, so it is destroyed last
   UniqueFd control_, all_;
   int ifindex_;
   uint32_t mtu_;
@@ -459,11 +462,11 @@ class XdpPort::Impl {
   uint32_t slots_;
   XdpState state_;
   std::shared_ptr<XdpMemory> memory_;
-  std::vector<uint8_t> held_;  // for each chunk: the kernel has it for receiving
+  std::vector<uint8_t> held_;  // for each chunk: whether the kernel has it for receiving
   std::optional<XdpSender> sender_;
   std::vector<Queue> queues_;
   size_t first_queue_ = 0;
-  std::vector<XdpFrame> lent_;  // frames of the last Receive(); a length of 0: not here
+  std::vector<XdpFrame> lent_;  // frames of the last Receive(); length 0: in no chunk, or kept
   std::unique_ptr<std::byte[]> jumbo_;
   size_t jumbo_used_ = 0;
   struct alignas(64) {

@@ -1,4 +1,5 @@
-// Tests the properties of AF_XDP ports only: opening, sharing, refusing, restoring every setting.
+// Tests the properties that only AF_XDP ports have: opening, sharing, refusing, and restoring every
+// setting.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <gmock/gmock.h>
@@ -50,7 +51,7 @@ class XdpPortRootTest : public testing::Test {
   RingPort RingB() {
     return {network_->b.PacketSocket(), io::RingOptions{.ifindex = network_->b_index}};
   }
-  // Returns the message of the error that opening throws.
+  // Returns the message of the error that opening a port throws.
   std::string Refusal(const Request& request) {
     try {
       OpenB(request);
@@ -71,7 +72,8 @@ class XdpPortRootTest : public testing::Test {
       return names;
     });
   }
-  // Attaches a foreign program, which stays as long as the descriptor is open.
+  // Attaches an XDP program of another owner, which stays attached as long as the returned
+  // descriptor is open.
   UniqueFd AttachForeign() {
     const bpf_insn pass[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_PASS},
                              {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
@@ -84,7 +86,7 @@ class XdpPortRootTest : public testing::Test {
     });
   }
 
-  // Kills a process that has a port on b0.
+  // Starts a process that opens a port on b0, and kills the process.
   void KillWithAPort() {
     const pid_t child = fork();
     if (child == 0) {
@@ -95,7 +97,8 @@ class XdpPortRootTest : public testing::Test {
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
   }
-  // Waits for a condition: the kernel closes a killed process's descriptors a little later.
+  // Waits until a condition is true: the kernel closes the descriptors of a killed process a little
+  // later.
   static void Await(const std::function<bool()>& condition) {
     for (int i = 0; i < 1000 && !condition(); ++i) usleep(10000);
     EXPECT_TRUE(condition());
@@ -136,7 +139,8 @@ TEST_F(XdpPortRootTest, LeavesTheInterfacesAsTheyWereWhenItsProcessIsKilled) {
   Await([&] { return OffloadsOf(network_->b, "b0") == b; });
 }
 
-// The guardian of the killed process finds a second one that needs the offloads off.
+// Opens a port at once after the process of another was killed: the first port's guardian must see
+// that the second port needs the offloads off.
 TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (int i = 0; i < 20; ++i) {
@@ -151,7 +155,8 @@ TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
   EXPECT_EQ(OffloadsOf(network_->b, "b0"), b);
 }
 
-// With ports on both ends, the first port to be closed leaves the settings that the second needs.
+// Opens ports on both ends of a veth pair: when the first port is closed, the settings that the
+// second port needs must stay.
 TEST_F(XdpPortRootTest, SwitchesOffloadsOnWhenTheLastPortOfAPairIsClosed) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (const bool b_is_first : {true, false}) {
@@ -239,7 +244,7 @@ TEST_F(XdpPortRootTest, ForwardsWithoutACopy) {
     ASSERT_TRUE(kept);
     EXPECT_FALSE(from.Keep(0)) << "it is the caller's";
     ASSERT_EQ(memory->data() + kept->address, received[0].bytes.data());
-    // The port takes back the lent frames, but not this one.
+    // The next Receive() takes back the lent frames, but not the kept frame.
     ASSERT_EQ(from.Receive(received), 0u);
     memory->data()[kept->address + kept->length - 1] = std::byte{'!'};
     ASSERT_EQ(to.Send({&*kept, 1}), 1u);
@@ -344,10 +349,11 @@ TEST_F(XdpPortRootTest, RefusesFiltersThatItCannotApply) {
   EXPECT_EQ(ProgramsOfB(), "");
 }
 
-// The part without privilege: registers the memory, binds, and puts itself into the map.
+// Tests the part that needs no privilege: a port registers the memory, binds its sockets, and puts
+// them into the map.
 class UnprivilegedTest : public XdpPortRootTest {
  protected:
-  // Opens the port in a child process of user nobody, with `locked` bytes of locked memory. Returns
+  // Opens a port in a child process of user nobody, with `locked` bytes of locked memory. Returns
   // the child's message.
   std::string AsNobody(rlim_t locked) {
     int pipe[2];
@@ -373,7 +379,7 @@ class UnprivilegedTest : public XdpPortRootTest {
     opened.sockets = {};
     RingPort a = RingA();
     std::string said(500, '\0');
-    // The time at which the child binds is not known.
+    // Sends frames until the child answers: the time at which its socket is bound is not known.
     for (;;) {
       pollfd wait{pipe[0], POLLIN, 0};
       if (poll(&wait, 1, 10) > 0) break;
@@ -401,7 +407,7 @@ TEST_F(UnprivilegedTest, HasFewerSlotsWhereThereIsLittleLockedMemory) {
   EXPECT_GE(FitLockedMemory({}, 1, 1500, 1, 0).slots, 256u) << "then opening says what is missing";
 }
 
-// Uses one of the library's own programs: it passes everything.
+// Adds the port to the dispatcher with one of libxdp's own programs, which passes every frame.
 TEST_F(XdpPortRootTest, LoadsBesideOthersOfADispatcher) {
   RingPort a = RingA();
   network_->b.In([&] {

@@ -1,5 +1,6 @@
 // The rings that an AF_XDP socket shares with the kernel (linux/if_xdp.h,
-// Documentation/networking/af_xdp.rst): one side produces, the other consumes.
+// Documentation/networking/af_xdp.rst). One side of a ring produces entries, the other side
+// consumes them.
 #pragma once
 
 #include <linux/if_xdp.h>
@@ -17,14 +18,14 @@
 
 namespace viaduct::io {
 
-// One ring of a socket, of entries T. Its size is a power of two; indices increase and wrap at
-// 2^32.
+// One ring of an AF_XDP socket, with entries of type T. Its size is a power of two; indices
+// increase and wrap around at 2^32.
 template <class T>
 class XdpRing {
  public:
   XdpRing() = default;
-  // Makes the kernel create the ring (`option`: XDP_RX_RING...) and maps it. `producer`: this
-  // process is the producer. Throws SystemError.
+  // Makes the kernel create the ring (`option`: XDP_RX_RING...), and maps it. `producer`: whether
+  // this process produces the entries. Throws SystemError.
   XdpRing(int fd, int option, off_t offset, xdp_ring_offset xdp_mmap_offsets::*member,
           uint32_t size, bool producer)
       : size_(size), is_producer_(producer) {
@@ -54,28 +55,29 @@ class XdpRing {
   }
 
   uint32_t size() const { return size_; }
-  // Returns the number of entries that may be written and published, or read and released.
+  // Returns the number of entries that a producer may write and publish, or that a consumer may
+  // read and release.
   uint32_t Available() const {
     return is_producer_ ? size_ - (own_ - Load(consumer_)) : Load(producer_) - own_;
   }
-  // Returns the index-th of the available entries.
+  // Returns the available entry with this index.
   T& operator[](uint32_t index) const { return entries_[(own_ + index) & (size_ - 1)]; }
-  // Publishes or releases `count` entries.
+  // Publishes (producer) or releases (consumer) `count` entries.
   void Advance(uint32_t count) {
     own_ += count;
     Publish();
   }
-  // Takes back a producer's last `count` entries, which the kernel has not read.
+  // Takes back the last `count` entries of a producer, which the kernel must not have read.
   void TakeBack(uint32_t count) {
     own_ -= count;
     Publish();
   }
-  // A producer's positions: of the kernel's reading, and of this process's writing; both only
-  // increase.
+  // Two positions of a producer's ring: up to where the kernel has read, and up to where this
+  // process has written. Both only increase.
   uint32_t consumed() const { return Load(consumer_); }
   uint32_t produced() const { return own_; }
-  // Counts a consumer's entries that it has not released, and for which `is_so` is true. Any
-  // thread.
+  // Returns the number of entries that a consumer has not released and for which `is_so` is true.
+  // Any thread may call this function.
   template <class Predicate>
   uint64_t CountWaiting(Predicate is_so) const {
     uint64_t count = 0;
@@ -83,7 +85,7 @@ class XdpRing {
     for (uint32_t i = first; i != end; ++i) count += is_so(entries_[i & (size_ - 1)]) ? 1 : 0;
     return count;
   }
-  // Whether the kernel waits for a system call.
+  // Whether the kernel waits for a system call of this process.
   bool NeedsWakeup() const {
     return (std::atomic_ref(*flags_).load(std::memory_order_relaxed) & XDP_RING_NEED_WAKEUP) != 0;
   }
@@ -108,7 +110,7 @@ class XdpRing {
   uint32_t *producer_ = nullptr, *consumer_ = nullptr, *flags_ = nullptr;
   T* entries_ = nullptr;
   uint32_t size_ = 0;
-  uint32_t own_ = 0;  // this process's index
+  uint32_t own_ = 0;  // the position of this process in the ring
   bool is_producer_ = false;
 };
 

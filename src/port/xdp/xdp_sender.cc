@@ -12,10 +12,10 @@
 namespace viaduct::io {
 namespace {
 
-constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD of linux/if_xdp.h since 6.6
+constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD of linux/if_xdp.h since Linux 6.6
 constexpr uint32_t kSendBatch = 32;      // frames that the kernel sends in one call (net/xdp/xsk.c)
 
-// Adds to a counter that one thread increases and any thread reads.
+// Increases a counter that only one thread increases and any thread reads.
 void Count(std::atomic<uint64_t>& counter, uint64_t n) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
@@ -85,7 +85,8 @@ void XdpSender::AddTo(PortCounters* counters) const {
 template <class PutFrame, class MayGo>
 size_t XdpSender::SendAll(size_t frames, const PutFrame& put, const MayGo& may_go) {
   refused_.clear();
-  // Frames in a queue that the driver reads at any time cannot be taken back.
+  // With zero-copy also checks the interface's state: a driver may read the ring at any time, so
+  // that frames in the ring cannot be taken back.
   watch_.Poll(/*with_state=*/is_zero_copy_);
   Collect();
   const bool was_empty = processed_ == ring_.produced();
@@ -105,14 +106,15 @@ size_t XdpSender::SendAll(size_t frames, const PutFrame& put, const MayGo& may_g
   if (entries_ > 0) ring_.Advance(entries_);
   if (processed_ != ring_.produced()) Kick(was_empty);
   std::ranges::sort(refused_);
-  // The frames' indices mean nothing to the next call.
+  // The indices of the remaining frames have no meaning in the next call.
   for (uint32_t at = processed_; at != ring_.produced(); ++at) {
     sent_[at & (ring_.size() - 1)].index = kEarlier;
   }
   return taken;
 }
 
-// Copies a frame into chunks and entries of ring_. Returns its bytes; 0: there is no space.
+// Copies a frame into chunks, and writes their entries into ring_. Returns the frame's bytes; 0 if
+// there is no space.
 uint32_t XdpSender::Put(FrameToSend frame) {
   const size_t room = memory_->room();
   const size_t parts = (frame.size() + room - 1) / room;
@@ -141,8 +143,8 @@ void XdpSender::Enter(const XdpFrame& part, bool is_continued) {
   in_flight_ += part.length;
 }
 
-// Makes the kernel send the frames in ring_. When the call returns, a kernel that copies has
-// processed the frames for which it returns; one that does not copy has only been notified.
+// Makes the kernel send the frames in ring_. When the system call returns, a kernel that copies has
+// processed the frames; a kernel that does not copy has only been notified.
 void XdpSender::Kick(bool was_empty) {
   uint32_t calls = (ring_.produced() - processed_) / kSendBatch + 4;
   for (bool is_first = true; calls > 0; --calls, is_first = false) {
@@ -168,7 +170,7 @@ void XdpSender::Kick(bool was_empty) {
   if (is_zero_copy_) Process(ring_.consumed());
 }
 
-// Counts the frames up to this position, which the kernel has taken.
+// Counts the frames before `position`, which the kernel has taken.
 void XdpSender::Process(uint32_t position) {
   const auto ahead = static_cast<int32_t>(position - processed_);
   if (ahead <= 0) return;
@@ -183,9 +185,9 @@ void XdpSender::Process(uint32_t position) {
   Count(counts_.bytes, bytes);
 }
 
-// Drops the last frame that the kernel read, which the interface has refused (EBUSY): the last
-// before the ring's consumer, which only moves if another frame was sent in this call; else the
-// next.
+// Drops the last frame that the kernel read, which the interface has refused (EBUSY). This is the
+// frame before the ring's consumer position if the position has moved, which it does only if
+// another frame was sent in the same call; else it is the next frame.
 void XdpSender::DropOne() {
   const uint32_t mask = ring_.size() - 1;
   const uint32_t consumed = ring_.consumed();
@@ -205,7 +207,7 @@ void XdpSender::Refuse(uint32_t index) {
   if (index != kEarlier) refused_.push_back(index);
 }
 
-// Takes back the frames that the kernel has not read: the interface is down or gone.
+// Takes back the frames that the kernel has not read, because the interface is down or gone.
 void XdpSender::TakeBack() {
   const uint32_t count = ring_.produced() - processed_;
   ring_.TakeBack(count);
@@ -216,7 +218,7 @@ void XdpSender::TakeBack() {
   }
 }
 
-// Takes back the chunks of frames that have left. Returns their number.
+// Takes back the chunks of frames that have left. Returns the number of chunks.
 uint32_t XdpSender::Collect() {
   const uint32_t count = completed_.Available();
   for (uint32_t i = 0; i < count; ++i) Release(completed_[i]);

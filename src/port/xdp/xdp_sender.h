@@ -15,7 +15,7 @@
 
 namespace viaduct::io {
 
-// A frame in an XdpMemory that was taken out of a port, or is given to one.
+// A frame in an XdpMemory that was taken out of a port, or that is given to a port.
 struct XdpFrame {
   uint64_t address = 0;  // offset of the first byte from XdpMemory::data()
   uint32_t length = 0;
@@ -24,12 +24,13 @@ struct XdpFrame {
 class XdpSender {
  public:
   // Makes the rings of a socket that is not bound yet. `control`: a socket of the interface's
-  // namespace. Both descriptors must stay open until the destructor runs. Takes chunks for sending
-  // from the memory. Throws SystemError; UsageError if the memory has too few.
+  // network namespace. Both descriptors must stay open until the destructor runs. Takes chunks for
+  // sending from the memory. Throws SystemError; UsageError if the memory has too few chunks.
   XdpSender(int fd, int control, int ifindex, uint32_t slots, std::shared_ptr<XdpMemory> memory);
   XdpSender(const XdpSender&) = delete;
   XdpSender& operator=(const XdpSender&) = delete;
-  // The socket must be closed before: then the kernel no longer uses the memory.
+  // Returns the chunks to the memory. The socket must be closed before, so that the kernel no
+  // longer uses the memory.
   ~XdpSender();
 
   void SetZeroCopy(bool on) { is_zero_copy_ = on; }
@@ -38,13 +39,13 @@ class XdpSender {
   size_t Send(std::span<const XdpFrame> frames);         // for XdpPort::Send()
   std::span<const uint32_t> Refused() const { return refused_; }
   size_t BytesInFlight();
-  void AddTo(PortCounters* counters) const;  // any thread
+  void AddTo(PortCounters* counters) const;  // any thread may call it
 
  private:
-  // The frame to which a ring entry belongs, by the entry's position modulo the ring's size.
+  // The frame of each ring entry; the index is the entry's position modulo the ring's size.
   struct Sent {
-    uint32_t index = kEarlier;  // the frame's index in this call
-    uint32_t bytes = 0;         // the whole frame's, in its last entry; 0 in its other entries
+    uint32_t index = kEarlier;  // index of the frame in the present call
+    uint32_t bytes = 0;         // bytes of the frame in its last entry; 0 in its other entries
   };
   static constexpr uint32_t kEarlier = ~uint32_t{0};
 
@@ -69,13 +70,13 @@ class XdpSender {
   std::shared_ptr<XdpMemory> memory_;
   XdpRing<xdp_desc> ring_;
   XdpRing<uint64_t> completed_;
-  std::vector<uint32_t> held_;           // for each chunk: bytes that are being sent
+  std::vector<uint32_t> held_;           // for each chunk: number of bytes that are being sent
   std::vector<uint64_t> for_sending_;    // free chunks of this sender
-  std::vector<uint8_t> is_for_sending_;  // for each chunk
+  std::vector<uint8_t> is_for_sending_;  // for each chunk: whether it belongs to this sender
   std::vector<Sent> sent_;
   std::vector<uint32_t> refused_;
   uint32_t processed_ = 0;  // position in the ring up to which the kernel has read
-  uint32_t entries_ = 0;    // written, not published
+  uint32_t entries_ = 0;    // number of entries that are written but not published
   size_t in_flight_ = 0;
   bool is_zero_copy_ = false;
   struct alignas(64) {

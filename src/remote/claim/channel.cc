@@ -14,9 +14,10 @@
 namespace viaduct::claim {
 namespace {
 
-// Maximum bytes before the key is shown. A handshake is less than a thousand bytes.
+// The maximum number of bytes that are received before the peer shows the key. A handshake has less
+// than a thousand bytes.
 constexpr size_t kMaxUnauthenticatedBytes = 16 * 1024;
-// Maximum bytes that wait for a peer that does not read.
+// The maximum number of bytes that wait to be sent to a peer that does not read.
 constexpr size_t kMaxWaiting = 4 * kMaxOffer;
 
 bool MustWait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -73,7 +74,7 @@ void Channel::End() {
   output_ += tls_.Output();
   try {
     Flush();
-  } catch (const ChannelEnded&) {  // the peer knows
+  } catch (const ChannelEnded&) {  // the connection has ended already
     output_.clear();
   }
   shutdown(socket_.get(), SHUT_WR);

@@ -14,7 +14,7 @@
 
 namespace viaduct::claim {
 
-// The peer has closed the connection, or the network has failed.
+// Thrown if the peer has closed the connection, or the network has failed.
 class ChannelEnded : public Error {
  public:
   explicit ChannelEnded(const std::string& message) : Error(message) {}
@@ -27,7 +27,7 @@ class Channel {
   Channel(UniqueFd socket, const TlsContext& context, size_t longest);
 
   int fd() const { return socket_.get(); }
-  // Returns the events for poll(2).
+  // Returns the events to wait for with poll(2).
   short Events() const;
   // Whether both ends have shown that they have the key.
   bool IsOpen() const { return tls_.IsOpen(); }
@@ -37,7 +37,7 @@ class Channel {
   std::vector<std::string> Serve();
   // Sends a line; the channel must be open. Throws ChannelEnded if the peer reads nothing.
   void Send(std::string_view line);
-  // Sends the bytes that the socket takes at once, and ends this end's direction.
+  // Sends the bytes that the socket takes at once, and ends the sending direction of this end.
   void End();
   // Whether all bytes have been sent.
   bool IsFlushed() const { return output_.empty(); }
@@ -54,7 +54,7 @@ class Channel {
 
 // Returns the address of the socket's peer.
 wire::IpAddress PeerAddress(int socket);
-// Makes the socket send small lines at once, and detect a machine that has gone.
+// Makes the socket non-blocking, and makes it send small lines at once (TCP_NODELAY).
 void PrepareSocket(int socket);
 
 }  // namespace viaduct::claim

@@ -84,7 +84,7 @@ ControlClient::~ControlClient() {
   loop_.Forget(channel_->fd());
   try {
     if (has_node_) channel_->Send(Encode(Leave{has_failed_}));
-  } catch (const Error&) {  // the hub detects it
+  } catch (const Error&) {  // the hub detects the end of the connection
   }
   channel_->End();
 }
@@ -156,12 +156,13 @@ void ControlClient::Hear(const std::string& line) {
   if (has_node_) throw MessageError("the hub offers a second node");
   has_node_ = true;
   session_ = offer->session;
-  options_.node = offer->node;  // requested by name from a hub that has been restarted
+  options_.node = offer->node;  // so that a hub that has been restarted gives the same node
   options_.claimed(*offer, PeerAddress(channel_->fd()));
-  SayAlive();  // from then on the hub keeps the node for the session
+  SayAlive();  // after this message the hub reserves the node for the session
 }
 
-// Tries the hub's further addresses at once; reports trouble when none is left.
+// Ends the attempt or connection, and schedules another attempt: at once if further addresses of
+// the hub are left, else after a pause. Reports trouble in the second case.
 void ControlClient::Fail(const std::string& why, bool is_answer) {
   if (connecting_) loop_.Forget(connecting_.get());
   connecting_.reset();

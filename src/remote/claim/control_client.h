@@ -35,32 +35,32 @@ struct ClientOptions {
   HubName hub;
   std::optional<std::string> node;     // absent: any node
   std::optional<TunnelKey> wireguard;  // this client's key, for a hub that encrypts
-  // Called when the node is this client's: at first, and after each time that the connection was
+  // Called when the client gets the node: the first time, and each time after the connection was
   // lost. `hub`: the control connection's remote address, and so the source of the hub's VXLAN
   // packets.
   std::function<void(const Offer& offer, const wire::IpAddress& hub)> claimed;
   // Called when the connection cannot be made or was lost, or the hub refuses; another attempt
-  // follows unless Stop() is called. `is_answer`: the reason is the hub's answer, or its lack of
-  // the key.
+  // follows unless Stop() is called. `is_answer`: the reason is an answer of the hub, or a hub that
+  // does not have the key.
   std::function<void(const std::string& why, bool is_answer)> trouble;
 
   Duration beat = Duration::Seconds(1);
-  Duration silence = Duration::Seconds(5);  // limit of the hub's silence
-  Duration timeout = Duration::Seconds(5);  // for the hub's answer
-  Duration pause = Duration::Seconds(1);    // between attempts
+  Duration silence = Duration::Seconds(5);  // maximum silence of the hub
+  Duration timeout = Duration::Seconds(5);  // maximum time until the hub's answer
+  Duration pause = Duration::Seconds(1);    // between two attempts to connect
 };
 
 class ControlClient {
  public:
-  // Resolves the hub's addresses, and tries them in turn. The loop calls the callbacks, and must
-  // outlive this object. Throws UsageError if the hub's name has no address.
+  // Resolves the hub's addresses, and tries one after the other. The loop calls the callbacks, and
+  // must outlive this object. Throws UsageError if the hub's name has no address.
   ControlClient(sys::EventLoop& loop, ClientOptions options);
-  // Notifies the hub that the node is free, without waiting for it.
+  // Notifies the hub that the node is free, without waiting for an answer.
   ~ControlClient();
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  void Stop() { has_stopped_ = true; }  // does nothing further
+  void Stop() { has_stopped_ = true; }  // ends all further attempts and callbacks
   // Makes the destructor report to the hub that this machine could not become the node.
   void NoteFailure() { has_failed_ = true; }
   bool HasNode() const { return has_node_; }
@@ -82,7 +82,7 @@ class ControlClient {
   ClientOptions options_;
   const TlsContext context_;
   std::vector<Address> addresses_;
-  size_t next_ = 0;      // index in addresses_ of the next to try
+  size_t next_ = 0;      // index in addresses_ of the next address to try
   UniqueFd connecting_;  // a socket that is being connected
   std::unique_ptr<Channel> channel_;
   bool has_asked_ = false, has_node_ = false, has_stopped_ = false, has_failed_ = false;

@@ -55,8 +55,8 @@ uint16_t PortOf(int socket) {
                                         : reinterpret_cast<sockaddr_in6&>(own).sin6_port);
 }
 
-// Returns the group of addresses whose connections are counted together: an IPv6 host has a whole
-// /64.
+// Returns the group of addresses whose connections are counted together: for IPv6 a /64, because
+// one host has all addresses of a /64.
 wire::IpAddress GroupOf(wire::IpAddress address) {
   if (address.family == wire::Family::kIpv6) std::fill_n(address.bytes.begin() + 8, 8, uint8_t{0});
   return address;
@@ -77,17 +77,17 @@ struct ControlServer::Peer {
   const wire::IpAddress address;
   const Instant since;
   Instant heard;
-  Node* node = nullptr;     // the node that it has claimed
-  std::string offer;        // offer that has not been confirmed yet
-  bool knows_node = false;  // the peer has sent a message after it was sent the offer
-  bool is_refused = false;  // the peer is dropped once the reason has been sent
+  Node* node = nullptr;     // the node that the peer has claimed
+  std::string offer;        // the offer, until it has been confirmed and sent
+  bool knows_node = false;  // the peer has sent a message after the offer was sent
+  bool is_refused = false;  // the peer is dropped when the reason has been sent
 };
 
 struct ControlServer::Node {
   std::string name;
   Peer* peer = nullptr;
-  std::string session;     // session of the client, or of one that may return; "": none
-  Instant reserved_until;  // for that session
+  std::string session;     // session of the client, or of a lost client that may return; "": none
+  Instant reserved_until;  // end of the reservation for the session
 };
 
 ControlServer::ControlServer(sys::EventLoop& loop, ServerOptions options)
@@ -153,8 +153,8 @@ void ControlServer::Accept(int listener) {
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    // If there are no free descriptors, no client is accepted until the next tick, which watches
-    // again.
+    // If there are no free descriptors, no client is accepted until the next Tick(), which watches
+    // the listener again.
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     if (is_short) loop_.Forget(listener);
     return;
@@ -175,12 +175,13 @@ void ControlServer::Welcome(UniqueFd socket) {
         fd, std::make_unique<Peer>(std::move(socket), context_, address, MonotonicClock::Now()));
     Watch(*entry.first->second);
   } catch (const Error&) {
-    ++counters_.no_handshake;  // gone before it was accepted
+    ++counters_.no_handshake;  // the peer had closed the connection before it was accepted
   }
 }
 
-// Drops the oldest stranger, of the group of addresses that has most of them: a host that opens
-// many connections and sends nothing hinders only itself.
+// If there are too many connections without a claim, drops the oldest of them, in the group of
+// addresses that has the most: a host that opens many connections and sends nothing hinders only
+// itself.
 void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
   if (Unauthenticated() < options_.max_unauthenticated) return;
   std::map<wire::IpAddress, int> count = {{GroupOf(newcomer), 1}};
@@ -234,7 +235,7 @@ void ControlServer::Read(Peer& peer) {
   }
 }
 
-// Returns whether further lines of the peer are read.
+// Handles a line of the peer. Returns whether further lines of the peer are read.
 bool ControlServer::Hear(Peer& peer, const std::string& line) {
   const FromClient message = ParseFromClient(line);
   peer.heard = MonotonicClock::Now();
@@ -260,7 +261,8 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
     return false;
   }
   const bool returns = !request.session.empty() && request.session == node->session;
-  if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);  // former connection
+  // Drops the former connection of a client that returns on a new connection.
+  if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);
   Offer offer;
   try {
     offer = options_.claim({node->name, peer.address, returns, request.wireguard});

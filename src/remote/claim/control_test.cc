@@ -127,7 +127,8 @@ TEST_F(ControlTest, AClientThatCannotBeTheNodeSaysSo) {
   EXPECT_EQ(server_->counters().given_back, 1u);
 }
 
-// The client gave up before it got the offer: it cannot return, and tries again as a new one.
+// A client that gave up before it got the offer cannot return to the node, and claims the node
+// again as a new client.
 TEST_F(ControlTest, ANodeIsNotKeptForAClientThatDoesNotKnowOfIt) {
   ServerOptions options = Defaults();
   options.confirms = true;
@@ -215,7 +216,7 @@ TEST_F(ControlTest, AnOfferWaitsUntilItIsTrue) {
   Serve(options);
   Client& client = Join("n1");
   ASSERT_TRUE(Await([&] { return claims_.size() == 1; }));
-  server_->Confirm("n2");  // no client waits for that
+  server_->Confirm("n2");  // no client waits for n2
   Pass(Duration::Milliseconds(100));
   EXPECT_TRUE(client.offers.empty());
   server_->Confirm("n1");
@@ -252,7 +253,7 @@ class Puppet {
 
 class VanishingTest : public ControlTest {
  protected:
-  // Claims n1 and is silent from then on, with its connection open.
+  // Claims n1 and sends nothing afterwards, with its connection open.
   std::string ClaimAndBeSilent() {
     puppet_.emplace(server_->port(), 1);
     EXPECT_TRUE(Await([&] { return puppet_->IsOpen(); }));
@@ -335,7 +336,7 @@ TEST_F(ControlTest, AClientFindsAHubThatWasStartedAgain) {
   EXPECT_NE(client.offers[1].session, client.offers[0].session);
 }
 
-// A machine in the middle that receives the client's bytes, and sends them again.
+// A machine between client and hub records the client's bytes, and sends them again.
 TEST_F(ControlTest, AReplayedClientGetsNothing) {
   UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
@@ -387,7 +388,8 @@ TEST_F(ControlTest, WhoSaysNothingIsSentAway) {
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 1; }));
   char byte;
   EXPECT_EQ(recv(stranger.get(), &byte, 1, MSG_DONTWAIT), 0) << "the connection is closed";
-  Puppet keyed(server_->port(), 1);  // a client that has the key but claims nothing is dropped, too
+  // A client that has the key but claims no node is dropped, too.
+  Puppet keyed(server_->port(), 1);
   ASSERT_TRUE(Await([&] { return keyed.IsOpen(); }));
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 2; }));
 }

@@ -74,7 +74,7 @@ void MakeFolders(const fs::path& folder) {
   }
 }
 
-// Makes a key. The file is complete before it has its name.
+// Makes a key and its file, which is complete before it gets its name.
 void MakeKey(const std::string& file) {
   Key key;
   const ssize_t got = getrandom(key.secret.data(), key.secret.size(), 0);
@@ -86,7 +86,7 @@ void MakeKey(const std::string& file) {
       "make " + file, open(unborn.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)));
   try {
     WriteAll(made.get(), Hexadecimal(key.secret.data(), key.secret.size()) + "\n", file);
-  } catch (const Error&) {  // a full disk
+  } catch (const Error&) {  // the disk is full, for example
     unlink(unborn.c_str());
     throw;
   }

@@ -17,14 +17,14 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// Returns $XDG_CONFIG_HOME/viaduct/hub.key; the default folder is ~/.config.
+// Returns the path $XDG_CONFIG_HOME/viaduct/hub.key; the default folder is ~/.config.
 std::string DefaultKeyFile();
 
 // Reads a key from a file of 64 hexadecimal digits that only its owner, this user or root, can read
 // or write. Otherwise throws UsageError, which names the file and the remedy.
 Key ReadKey(const std::string& file);
-// Reads a key as ReadKey(), but makes a new one (mode 0600) and the folders (0700) if there is
-// none. If several processes do so at once, all get the same key.
+// Reads a key like ReadKey(), but makes a new key file (mode 0600) and the folders (0700) if there
+// is no file. If several processes make the file at once, all get the same key.
 Key ReadOrMakeKey(const std::string& file);
 
 }  // namespace viaduct::claim

@@ -20,7 +20,7 @@ void Check(int result) {
 
 TunnelKey TunnelKey::Parse(std::string_view text) {
   TunnelKey key;
-  std::array<uint8_t, 33> decoded;  // with the byte for which the padding stands
+  std::array<uint8_t, 33> decoded;  // 32 bytes of the key, and one byte for the padding
   const bool is_key =
       text.size() == kBase64Length && text.ends_with('=') && text[kBase64Length - 2] != '=' &&
       EVP_DecodeBlock(decoded.data(), reinterpret_cast<const uint8_t*>(text.data()),

@@ -22,7 +22,7 @@ TEST(KeyPairTest, ATunnelKeyBelongsToItsSecret) {
 }
 
 TEST(KeyPairTest, IsWrittenAsWgDoes) {
-  // RFC 7748, 6.1: Alice's public key; base64 by wg(8)'s rules.
+  // Alice's public key of RFC 7748, section 6.1, and its base64 text as wg(8) writes it.
   TunnelKey alice;
   alice.bytes = {0x85, 0x20, 0xf0, 0x09, 0x89, 0x30, 0xa7, 0x54, 0x74, 0x8b, 0x7d,
                  0xdc, 0xb4, 0x3e, 0xf7, 0x5a, 0x0d, 0xbf, 0x3a, 0x0d, 0x26, 0x38,
@@ -36,7 +36,7 @@ TEST(KeyPairTest, WhatIsNoTunnelKey) {
   for (const std::string& bad :
        {std::string(), good.substr(1), good + "=", good.substr(0, 43) + "A",
         good.substr(0, 42) + "==", std::string("\n") + good.substr(1), "*" + good.substr(1),
-        // The last character has bits that belong to no byte.
+        // The last character of the text has bits that belong to no byte.
         good.substr(0, 42) + "p="}) {
     EXPECT_THROW(TunnelKey::Parse(bad), UsageError) << bad;
   }

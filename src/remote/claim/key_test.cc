@@ -52,7 +52,7 @@ TEST_F(ClaimKey, IsMadeOnceAndItsOwnersAlone) {
 TEST_F(ClaimKey, LeavesNothingWhereItCannotBeWritten) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit few{10, before.rlim_max};  // bytes, as if the disk were full
+  const rlimit few{10, before.rlim_max};  // a limit of 10 bytes for files, as if the disk were full
   const auto handler = signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
   EXPECT_THROW(ReadOrMakeKey(file()), Error);
@@ -80,7 +80,7 @@ TEST_F(ClaimKey, ThatIsNoneIsRefused) {
     WriteFile(file(), text);
     EXPECT_NE(Refusal().find("not a key"), std::string::npos) << text;
   }
-  WriteFile(file(), good.substr(0, 64));  // an editor may omit the end of the line
+  WriteFile(file(), good.substr(0, 64));  // the file has no end of line, which an editor may omit
   EXPECT_EQ(Refusal(), "");
   std::filesystem::remove(file());
   mkfifo(file().c_str(), 0600);

@@ -9,12 +9,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxNameLength = 253;    // RFC 1035, 2.3.4, as text
-constexpr size_t kMaxNodeLength = 255;    // maximum of a file name, which a record's is
+// The maximum length of a domain name as text (RFC 1035, section 2.3.4).
+constexpr size_t kMaxNameLength = 253;
+constexpr size_t kMaxNodeLength = 255;    // characters, the maximum of a file name
 constexpr size_t kMaxSessionLength = 64;  // characters
 constexpr size_t kMaxAddresses = 256, kMaxRoutes = 16384, kMaxNames = 65536;
 constexpr int kMinMtu = 68, kMinIpv6Mtu = 1280;
-constexpr int kMaxMtu = 65535 - 70;  // VXLAN over IPv6 with its Ethernet header
+// 70 bytes are the headers of VXLAN over IPv6, and the inner Ethernet header.
+constexpr int kMaxMtu = 65535 - 70;
 
 [[noreturn]] void Refuse(std::string_view key, std::string_view what) {
   throw MessageError(fmt::format("control connection: \"{}\" {}", key, what));
@@ -38,7 +40,8 @@ int64_t WholeNumber(const json& object, const char* key, int64_t low, int64_t hi
   return number;
 }
 
-// Returns a text that may be printed and be part of a file name.
+// Returns the text of a JSON value. Refuses a text that cannot be printed or be part of a file
+// name.
 std::string Word(const json& value, const char* key, size_t longest) {
   if (!value.is_string()) Refuse(key, "is no text");
   const auto& text = value.get_ref<const std::string&>();
@@ -107,8 +110,8 @@ std::map<std::string, std::vector<wire::IpAddress>> ReadNames(const json& object
   return names;
 }
 
-// Refuses less than the minimum of IPv6 (RFC 8200, 5): the kernel would have no IPv6 on the
-// interface.
+// Refuses an MTU below the minimum of IPv6 (RFC 8200, section 5) in an offer with IPv6 addresses:
+// the kernel would have no IPv6 on the interface.
 void CheckMtu(const Offer& offer) {
   const bool has_ipv6 = std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
     return prefix.address.family == wire::Family::kIpv6;

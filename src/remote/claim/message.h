@@ -26,11 +26,12 @@ inline constexpr int kVersion = 1;
 // TCP port of a hub's control connection: the number of VXLAN's UDP port, so that a firewall has to
 // pass one number.
 inline constexpr uint16_t kDefaultPort = 4789;
-// Maximum bytes of a line, without its end. An offer has the names of all nodes of a scenario.
+// The maximum number of bytes in the line of a request, and of an offer, without the end of the
+// line. An offer has the names of all nodes of a scenario.
 inline constexpr size_t kMaxRequest = 64 * 1024;
 inline constexpr size_t kMaxOffer = 1024 * 1024;
 
-// The peer violates the protocol.
+// Thrown if the peer violates the protocol.
 class MessageError : public Error {
  public:
   explicit MessageError(const std::string& message) : Error(message) {}
@@ -43,7 +44,7 @@ struct Request {
   std::optional<TunnelKey> wireguard = {};  // the client's key, for a hub that encrypts
 };
 struct Alive {};
-// A client's message that it leaves: the node is free at once.
+// The message of a client that leaves: its node is free at once.
 struct Leave {
   bool has_failed = false;  // the client could not become the node
 };
@@ -61,10 +62,10 @@ struct Route {
 
 // The tunnel through which the client's VXLAN packets are sent to the hub inside WireGuard.
 struct EncryptedTunnel {
-  TunnelKey key;      // the hub's
+  TunnelKey key;      // the hub's public key
   uint16_t port = 0;  // UDP port of the hub's WireGuard
-  // The addresses between which VXLAN packets are sent inside: IPv4, in networks that only the two
-  // ends see.
+  // The addresses between which VXLAN packets are sent inside WireGuard: IPv4 addresses, in
+  // networks that only the two ends see.
   wire::IpAddress hub, client;
 
   bool operator==(const EncryptedTunnel&) const = default;
@@ -89,15 +90,15 @@ struct Offer {
   bool operator==(const Offer&) const = default;
 };
 
-// Converts an offer to JSON and back. The result of ReadOffer() is within the limits of a kernel:
-// numbers, addresses, and names that are valid in hosts(5). Throws MessageError.
+// Converts an offer to JSON and back. The numbers and addresses that ReadOffer() returns are within
+// the limits of a kernel, and the names are valid in hosts(5). Throws MessageError.
 nlohmann::json WriteOffer(const Offer& offer);
 Offer ReadOffer(const nlohmann::json& json);
 // Converts the member "wireguard" of an offer to JSON and back. Throws MessageError.
 nlohmann::json WriteTunnel(const EncryptedTunnel& tunnel);
 EncryptedTunnel ReadTunnel(const nlohmann::json& json);
 
-// Returns a message as one line, without its end.
+// Returns a message as one line, without the end of the line.
 std::string Encode(const Request& request);
 std::string Encode(const Alive&);
 std::string Encode(const Leave&);
@@ -106,7 +107,7 @@ std::string Encode(const Offer& offer);
 
 using FromClient = std::variant<Alive, Request, Leave>;
 using FromHub = std::variant<Alive, Offer, Refusal>;
-// Parse one line. Throw MessageError.
+// Parse one line of a client or of the hub. Throw MessageError.
 FromClient ParseFromClient(std::string_view line);
 FromHub ParseFromHub(std::string_view line);
 

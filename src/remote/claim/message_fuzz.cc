@@ -1,6 +1,7 @@
 // Fuzz target: all bytes on a control connection are parsed or refused with a MessageError; a
-// parsed offer is the same when it has been written and read again, and a hub's key opens for no
-// bytes that were made without it. The first byte chooses the parser of the rest.
+// parsed offer stays the same when it is written and read again; and the hub's TLS session does not
+// open for bytes that were made without the hub's key. The first byte of the input chooses the
+// parser for the other bytes.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

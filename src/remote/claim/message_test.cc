@@ -55,7 +55,7 @@ TEST(ClaimMessage, WhatNoEncryptedTunnelIs) {
   refused("key", "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTm==");
   refused("port", 0);
   refused("hub", "224.0.0.1");
-  refused("hub", "10.0.0.17");  // the client's address
+  refused("hub", "10.0.0.17");  // the client's address, which the hub cannot have
   refused("client", "fd00::1");
   refused("client", "0.0.0.0");
   json offer = WriteOffer(FullOffer());
@@ -98,7 +98,7 @@ TEST(ClaimMessage, WhatNoOfferMayHave) {
   }
   refused("port", 65536);
   refused("mtu", 67);
-  refused("mtu", 1279);  // the offer has IPv6
+  refused("mtu", 1279);  // too small for the offer, which has IPv6 addresses
   refused("mtu", 18446744073709551615u);
   refused("mac", "01:00:00:00:00:11");
   refused("addresses", {"10.0.0.300/30"});
@@ -127,7 +127,7 @@ TEST(ClaimMessage, WhatIsNoMessage) {
   }
   EXPECT_THROW(ParseFromHub("{\"error\": 3}"), MessageError);
   EXPECT_THROW(ParseFromHub("{}"), MessageError);
-  // The deepest nesting that a line can have.
+  // The line has the deepest nesting that a line can have.
   EXPECT_THROW(ParseFromClient(std::string(kMaxRequest, '[')), MessageError);
 }
 

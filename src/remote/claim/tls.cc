@@ -8,7 +8,7 @@
 namespace viaduct::claim {
 namespace {
 
-// Cipher suite TLS_AES_128_GCM_SHA256 (RFC 8446, B.4): a PSK belongs to one hash.
+// Cipher suite TLS_AES_128_GCM_SHA256 (RFC 8446, B.4): a PSK is bound to one hash function.
 constexpr unsigned char kSuite[] = {0x13, 0x01};
 constexpr char kSuiteName[] = "TLS_AES_128_GCM_SHA256";
 
@@ -16,8 +16,8 @@ void Check(bool is_good, const char* what) {
   if (!is_good) throw Error(std::string("OpenSSL cannot ") + what);
 }
 
-// Returns a "session" with the key, the form in which OpenSSL has external PSKs. The caller owns
-// it.
+// Returns a "session" with the key, which is the form in which OpenSSL takes external PSKs. The
+// caller owns the session.
 SSL_SESSION* SessionOf(SSL* connection, const Key& key) {
   SSL_SESSION* session = SSL_SESSION_new();
   const SSL_CIPHER* suite = SSL_CIPHER_find(connection, kSuite);
@@ -35,8 +35,8 @@ const TlsContext& ContextOf(SSL* connection) {
   return *static_cast<const TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
 }
 
-// The hub's callback: without a session the handshake continues with certificates, of which there
-// are none.
+// The hub's callback that looks up the client's key. If it sets no session, the handshake continues
+// with certificates and fails, because the hub has none.
 int FindKey(SSL* connection, const unsigned char* identity, size_t length, SSL_SESSION** session) {
   const TlsContext& context = ContextOf(connection);
   *session = nullptr;
@@ -48,7 +48,7 @@ int FindKey(SSL* connection, const unsigned char* identity, size_t length, SSL_S
   return *session != nullptr ? 1 : 0;
 }
 
-// The client's callback.
+// The client's callback that sets the client's key.
 int UseKey(SSL* connection, const EVP_MD*, const unsigned char** identity, size_t* length,
            SSL_SESSION** session) {
   const TlsContext& context = ContextOf(connection);
@@ -97,7 +97,7 @@ TlsSession::TlsSession(const TlsContext& context)
     SSL_set_accept_state(session_);
   } else {
     SSL_set_connect_state(session_);
-    Advance();  // produces the first flight
+    Advance();  // produces the client's first bytes
   }
 }
 
@@ -112,7 +112,7 @@ std::string TlsSession::Take(std::string_view wire) {
   return is_open_ || Advance() ? Decrypt() : "";
 }
 
-// Returns whether the handshake is complete.
+// Continues the handshake. Returns whether the handshake is complete.
 bool TlsSession::Advance() {
   ERR_clear_error();
   const int result = SSL_do_handshake(session_);
@@ -120,7 +120,8 @@ bool TlsSession::Advance() {
     if (SSL_get_error(session_, result) != SSL_ERROR_WANT_READ) Fail(result);
     return false;
   }
-  // Resumed, in OpenSSL's terms: with the key, not with a certificate.
+  // OpenSSL reports a session with the key as "reused". In any other session the hub has shown a
+  // certificate instead of the key.
   if (SSL_session_reused(session_) != 1) throw TlsError("the hub has not shown the key", true);
   is_open_ = true;
   return true;
@@ -147,8 +148,8 @@ void TlsSession::Fail(int result) {
   const unsigned long error = ERR_peek_error();
   const int reason = SSL_get_error(session_, result) == SSL_ERROR_SSL ? ERR_GET_REASON(error) : 0;
   ERR_clear_error();
-  // A hub without this key finds nothing with which it could continue; a hub with another key of
-  // the same name finds a wrong binder.
+  // The alerts of a hub with another key: a hub that does not know the key's identity cannot
+  // continue the handshake, and a hub with another key of the same identity finds a wrong binder.
   const bool says_so = reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||
                        reason == SSL_R_TLSV1_ALERT_DECRYPT_ERROR ||
                        reason == SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER;

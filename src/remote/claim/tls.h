@@ -1,5 +1,5 @@
 // TLS 1.3 (RFC 8446) with a key that both ends have (external PSK, section 4.2.11, psk_dhe_ke): no
-// certificates, no early data, no tickets. Bytes in, bytes out: it has no socket.
+// certificates, no early data, no tickets. A session converts bytes and has no socket.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ struct ssl_st;
 
 namespace viaduct::claim {
 
-// The peer violates the TLS protocol, or has another key.
+// Thrown if the peer violates the TLS protocol, or has another key.
 class TlsError : public Error {
  public:
   TlsError(const std::string& message, bool is_key) : Error(message), is_key_(is_key) {}
-  bool is_key() const { return is_key_; }  // the keys differ
+  bool is_key() const { return is_key_; }  // whether the keys differ
 
  private:
   bool is_key_;
@@ -41,20 +41,20 @@ class TlsContext {
  private:
   const Role role_;
   const Key key_;
-  const std::string identity_;  // the key's; sent unencrypted
+  const std::string identity_;  // the key's identity, which is sent unencrypted
   ssl_ctx_st* context_;
 };
 
-// One connection.
+// The TLS session of one connection.
 class TlsSession {
  public:
-  explicit TlsSession(const TlsContext& context);  // the context must outlive it
+  explicit TlsSession(const TlsContext& context);  // `context` must outlive this object
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // Takes bytes from the wire, and returns the decrypted ones. Throws TlsError; then Output() has
-  // the alert for the peer.
+  // Takes bytes that have arrived, and returns the decrypted bytes. Throws TlsError; Output() then
+  // returns the alert for the peer.
   std::string Take(std::string_view wire);
   // Whether both ends have shown that they have the key.
   bool IsOpen() const { return is_open_; }
@@ -62,12 +62,12 @@ class TlsSession {
   bool HasEnded() const { return has_ended_; }
   // Encrypts bytes; the session must be open.
   void Send(std::string_view text);
-  // Ends this end's direction.
+  // Ends the sending direction of this end.
   void End();
-  // Returns the bytes for the wire.
+  // Returns the bytes that must be sent to the peer.
   std::string Output();
 
-  // Called by the callbacks of OpenSSL: the peer named a key that this end does not have.
+  // Called by the callbacks of OpenSSL if the peer names a key that this end does not have.
   void NoteUnknownKey() { knows_other_key_ = true; }
 
  private:

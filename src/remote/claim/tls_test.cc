@@ -53,7 +53,7 @@ TEST(ClaimTls, WhoHasTheKeyIsHeard) {
   EXPECT_TRUE(ends.hub.HasEnded());
 }
 
-// Returns the error of a session that receives `wire`.
+// Passes the bytes `wire` to a session. Returns the session's error, if there is one.
 std::optional<TlsError> ErrorOf(TlsSession& session, const std::string& wire) {
   try {
     session.Take(wire);
@@ -74,7 +74,7 @@ TEST(ClaimTls, AnotherKeyIsRefusedAndBothEndsKnowWhy) {
 
 TEST(ClaimTls, WhatIsNotTlsIsRefused) {
   const TlsContext context(Role::kHub, SomeKey(1));
-  const std::string record("\x16\x03\x01\x02\x00", 5);  // header of a handshake record
+  const std::string record("\x16\x03\x01\x02\x00", 5);  // header of a TLS handshake record
   for (const std::string& text :
        {std::string("GET / HTTP/1.1\r\n\r\n"), record, std::string("{\"claim\":null}\n")}) {
     TlsSession session(context);
@@ -85,7 +85,7 @@ TEST(ClaimTls, WhatIsNotTlsIsRefused) {
   }
 }
 
-// The hub's part of the handshake is fresh each time.
+// The hub's part of the handshake differs each time, so that replayed bytes of a client fail.
 TEST(ClaimTls, ReplayedBytesOpenNothing) {
   Ends ends(SomeKey(1), SomeKey(1));
   ends.Exchange();
@@ -98,7 +98,7 @@ TEST(ClaimTls, ReplayedBytesOpenNothing) {
   EXPECT_FALSE(another.IsOpen());
 }
 
-// A server with a self-signed certificate.
+// A TLS server with a self-signed certificate.
 struct Impostor {
   Impostor() : context(SSL_CTX_new(TLS_server_method())) {
     EVP_PKEY* const key = EVP_EC_gen("P-256");

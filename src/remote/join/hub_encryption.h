@@ -1,5 +1,5 @@
-// The encryption of a hub's tunnels: an inner network (remote/join/inner_network.h) in which the
-// hub's VXLAN socket is, and whose remote ends are its clients.
+// The encryption of a hub's tunnels: an inner network (remote/join/inner_network.h) that contains
+// the hub's VXLAN socket, and whose remote ends are the hub's clients.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class HubEncryption {
   int inner_socket() const { return inner_socket_.get(); }
 
   // Returns the tunnel data that the client of this VNI needs. From now on the owner of the key,
-  // and a host that has the address, can send as this client. Throws UsageError if another client
-  // has the key.
+  // and a host that has the client's address, can send as this client. Throws UsageError if another
+  // client has the key.
   claim::EncryptedTunnel Admit(uint32_t vni, const claim::TunnelKey& key,
                                const wire::IpAddress& client);
   void Dismiss(const claim::TunnelKey& key);
@@ -42,16 +42,16 @@ class HubEncryption {
   UniqueFd inner_socket_;
 };
 
-// The service of root's half.
+// The service that root's half performs for the hub.
 inline constexpr ipc::Service kHubService = {"hub", 1};
 enum class HubRequest : uint16_t {
-  kBuild = ipc::kFirstRequest,  // secret, port; reply: port; the inner socket
-  kSetPeer,                     // an InnerNetwork::Other; reply: empty
-  kRemovePeer,                  // key; reply: empty
+  kBuild = ipc::kFirstRequest,  // payload: secret, port; reply: port; the inner socket
+  kSetPeer,                     // payload: an InnerNetwork::Other; reply: empty
+  kRemovePeer,                  // payload: key; reply: empty
 };
 void KeepHubEncryption(UniqueFd connection, const sys::Identity& user);
 
-// Converts a remote end to JSON, for root's half, and back. Throws UsageError.
+// Converts a remote end to JSON (for root's half) and back. Throws UsageError.
 nlohmann::json EncodeOther(const InnerNetwork::Other& other);
 InnerNetwork::Other DecodeOther(const nlohmann::json& json);
 

@@ -13,14 +13,16 @@
 namespace viaduct::remote {
 namespace {
 
-// The kernel also looks up a new interface's name in the current namespace.
+// The name of the WireGuard interface. The name must be free in the current namespace, too, because
+// the kernel also looks it up there.
 constexpr char kInterface[] = "viaduct-wg";
 constexpr int kUsualMtu = 1420;  // MTU of WireGuard over either family on Ethernet
 constexpr int kMinMtu = 576, kMaxMtu = 65535;
-// UDP, WireGuard's header and its authentication tag.
+// The bytes of the UDP header, of WireGuard's header and of WireGuard's authentication tag.
 constexpr int kWireguardOverhead = 8 + 16 + 16;
-// The remote end may be behind a firewall or NAT, which forgets it if it is silent.
-constexpr uint16_t kKeepalive = 10;  // s
+// The keepalive interval of the end that sends first: a firewall or NAT between the two ends
+// forgets a silent connection.
+constexpr uint16_t kKeepalive = 10;  // seconds
 
 wire::IpPrefix HostPrefix(const wire::IpAddress& address) {
   return {address, 8 * address.Length()};
@@ -80,8 +82,8 @@ void InnerNetwork::Remove(const claim::TunnelKey& key) {
   AdjustMtu();
 }
 
-// Sets the MTU of the one interface to the smallest of all paths. Longer packets are divided before
-// they are encrypted, not after: networks tend to lose divided datagrams.
+// Sets the MTU of the WireGuard interface to the smallest MTU of all remote ends. Longer packets
+// are divided before they are encrypted, not after: networks tend to lose divided datagrams.
 void InnerNetwork::AdjustMtu() {
   int mtu = others_.empty() ? kUsualMtu : kMaxMtu;
   for (const auto& [key, known] : others_) mtu = std::min(mtu, known.mtu);

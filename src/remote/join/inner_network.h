@@ -16,8 +16,9 @@
 
 namespace viaduct::remote {
 
-// Made in the current namespace by a single-threaded process as root. No other process finds it: it
-// exists as long as this object and the sockets in it, and so needs no record.
+// A network with one end of WireGuard, whose UDP socket is in the current namespace. The caller
+// must be a single-threaded process that runs as root. No other process finds the network: it
+// exists as long as this object and the sockets in the network, and so needs no record.
 class InnerNetwork {
  public:
   // `port`: UDP port of WireGuard; 0: any. Throws EnvironmentError if the kernel has no WireGuard,
@@ -27,10 +28,10 @@ class InnerNetwork {
   int fd() const { return namespace_.get(); }
   uint16_t Port() { return wireguard_->Port(); }
 
-  // A remote end: its inner address, and its outer address, with its port if the local end must
-  // send first. Set() replaces an end with this key, which must introduce itself again. Throws
-  // UsageError if an end with another key has the inner address, or one with another address the
-  // key.
+  // A remote end: its inner address, and its outer address, with the outer port if the local end
+  // must send first. Set() replaces the remote end that has this key; the remote end must then
+  // introduce itself again. Set() throws UsageError if a remote end with another key has the inner
+  // address, or a remote end with another inner address has the key.
   struct Other {
     claim::TunnelKey key;
     wire::IpAddress inner, outer;
@@ -53,8 +54,8 @@ class InnerNetwork {
   int ifindex_ = 0, mtu_ = 0;
 };
 
-// Returns the bytes of a packet that WireGuard can carry to this address without dividing its own
-// packets.
+// Returns the maximum bytes of a packet that WireGuard can carry to the address `outer` without
+// dividing its own packets.
 int InnerMtu(const wire::IpAddress& outer);
 
 }  // namespace viaduct::remote

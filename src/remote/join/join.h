@@ -11,27 +11,29 @@
 
 namespace viaduct::remote {
 
-// The network of a node that the hub has given. Root's half (remote/join/join_keeper.h) creates it,
-// starts the program, and removes all of that, with the processes that the program leaves behind,
-// however this process ends. There must be a steward (sys/privilege/halves.h).
+// The network of a node that the hub has given to this machine. Root's half
+// (remote/join/join_keeper.h) creates the network and starts the program. However this process
+// ends, root's half then removes the network and ends the processes that the program leaves behind.
+// There must be a steward (sys/privilege/halves.h).
 class Join {
  public:
-  // Throws UsageError, EnvironmentError or SystemError, and then leaves nothing behind.
+  // Creates the network. Throws UsageError, EnvironmentError or SystemError, and then leaves
+  // nothing behind.
   explicit Join(const JoinRequest& request);
 
   const std::string& name() const { return name_; }  // the record's name
   int fd() const { return root_.fd(); }              // readable when root's half has ended
   const std::string& interface() const { return interface_; }
 
-  // Sets the new tunnel of an encrypted hub (JoinNetwork::ChangeHub()). Throws UsageError.
+  // Sets the tunnel of an encrypted hub anew (JoinNetwork::ChangeHub()). Throws UsageError.
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
 
-  // Returns the options for StartProgram() that run these words; if there are none, the login
-  // shell.
+  // Returns the options with which StartProgram() runs the command `words`, or the login shell if
+  // there are no words.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
   // Starts the program: StartKeptProgram() (sys/privilege/program_keeper.h).
   UniqueFd StartProgram(const privilege::ProgramOptions& program);
-  void Signal(int number);  // to the program's process group
+  void Signal(int number);  // sends a signal to the program's process group
 
  private:
   ipc::Caller root_;

@@ -11,13 +11,14 @@ namespace viaduct::remote {
 
 inline constexpr ipc::Service kJoinService = {"join", 1};
 enum class JoinKeeperRequest : uint16_t {
-  kBuild = ipc::kFirstRequest,  // a JoinRequest; reply: name, interface
-  kChangeHub,                   // a claim::EncryptedTunnel; reply: empty
+  kBuild = ipc::kFirstRequest,  // payload: a JoinRequest; reply: name, interface
+  kChangeHub,                   // payload: a claim::EncryptedTunnel; reply: empty
 };
 
-// Runs the service, which also answers privilege::ProgramRequest. It creates the network of a
-// joined node, starts a program there as the user on request, and passes signals on. When the
-// connection ends, it ends the program and all its descendants, and removes what it has made.
+// Runs the service of root's half, which also answers privilege::ProgramRequest. The service
+// creates the network of a joined node, starts a program in the network as the user on request, and
+// passes signals to the program. When the connection ends, the service ends the program and all its
+// descendants, and removes the network.
 void KeepJoin(UniqueFd connection, const sys::Identity& user);
 
 }  // namespace viaduct::remote

@@ -1,5 +1,5 @@
-// Fuzz target: requests to a joined node's keeper are accepted or refused with an Error. Accepted
-// nodes are joined to one hub, and into namespaces that have a name.
+// Fuzz target: requests to a joined node's keeper are accepted or refused with an Error. An
+// accepted request has the address of one hub, and a plain name of a namespace, not a path.
 #include <cstdint>
 #include <string_view>
 

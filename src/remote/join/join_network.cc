@@ -57,9 +57,10 @@ bool HasIpv6(const claim::Offer& offer) {
 
 // Returns the MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
 // (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
-// is too long, without an error, and reports only the next to the sender. So the interface must not
-// take packets that do not fit. Over IPv4 the kernel divides them, and in an inner network, too,
-// whose packets are too long for Ethernet more often than not.
+// is too long, without an error, and reports only the next such packet to the sender. So the
+// interface must not take packets that do not fit. Over IPv4 the kernel divides datagrams, and the
+// MTU need not fit. In an inner network the kernel divides datagrams, too, but it would have to
+// divide most of them, so the MTU fits.
 int MtuOver(const JoinRequest& request) {
   constexpr int kLeast = 1280;
   const claim::Offer& offer = request.offer;
@@ -167,13 +168,14 @@ void JoinNetwork::Build() {
   }
   CreateInterface();
   const std::string& interface = info_.inside->interface;
-  // Within one machine nothing would divide a packet, or complete a checksum, before the hub gets
-  // the frame.
+  // Offloads are disabled because the hub may be on this machine: nothing would divide a
+  // super-frame, or complete a checksum, before the hub gets the frame.
   sys::DisableOffloads(inside_.get(), interface, sys::Offloads::kAll);
   sys::Netlink inside(inside_.get());
   if (is_own) inside.SetUp(inside.IfIndex("lo"), true);
   const int ifindex = inside.IfIndex(interface);
-  // A node without IPv6 asks for no routers.
+  // The kernel makes a link-local address only if the node has IPv6 and the offer has no such
+  // address; a node without IPv6 must not ask for routers.
   const bool makes_own = HasIpv6(request_.offer) && !HasIpv6LinkLocal(request_.offer);
   if (!makes_own) inside.SetIpv6LinkLocal(ifindex, false);
   for (const wire::IpPrefix& address : request_.offer.addresses) {
@@ -193,7 +195,8 @@ void JoinNetwork::Build() {
 
 void JoinNetwork::CreateInterface() {
   sys::VxlanLink link;
-  // A kernel before 6.15 refuses a name that the current namespace has, too.
+  // The interface gets the record's name at first: a kernel before 6.15 refuses a name that an
+  // interface of the current namespace has.
   link.name = info_.name;
   link.namespace_fd = inside_.get();
   link.vni = request_.offer.vni;

@@ -24,7 +24,8 @@ namespace viaduct::remote {
 struct JoinRequest {
   claim::Offer offer;
   wire::IpAddress hub;
-  std::string into;  // the name of a network namespace or a process's pid; "": a new namespace
+  // The name of a network namespace, or the pid of a process in it; "": a new namespace.
+  std::string into;
   claim::TunnelKey secret = {};  // the key of the local WireGuard, if the offer has the hub's key
 };
 
@@ -32,20 +33,21 @@ struct JoinRequest {
 std::string HostsFile(const claim::Offer& offer);
 
 nlohmann::json EncodeJoin(const JoinRequest& request);
-// Throws UsageError if `json` is malformed.
+// Decodes a request to join. Throws UsageError if `json` is malformed.
 JoinRequest DecodeJoin(const nlohmann::json& json);
 
-// Throws UsageError if `json` is malformed.
+// Decodes the tunnel of an encrypted hub. Throws UsageError if `json` is malformed.
 claim::EncryptedTunnel DecodeTunnel(const nlohmann::json& json);
 
-// Created in the current namespace by a single-threaded process as root, and recorded before.
+// The network of a joined node. It is created in the current namespace by a single-threaded process
+// that runs as root, and recorded before it is created.
 class JoinNetwork {
  public:
-  // Creates the network for this user, who must own a given namespace, unless the user is root.
-  // Throws UsageError, EnvironmentError or SystemError, and then leaves nothing behind.
+  // Creates the network for the user, who must own a given namespace or be root. Throws UsageError,
+  // EnvironmentError or SystemError, and then leaves nothing behind.
   JoinNetwork(const JoinRequest& request, const sys::Identity& user);
-  // Ends the processes in a namespace that was made for the node, and removes everything; what it
-  // cannot remove keeps its record.
+  // Ends the processes in a namespace that was made for the node, and removes the network. Objects
+  // that cannot be removed keep their record.
   ~JoinNetwork();
   JoinNetwork(const JoinNetwork&) = delete;
   JoinNetwork& operator=(const JoinNetwork&) = delete;
@@ -55,9 +57,8 @@ class JoinNetwork {
   // Sets the tunnel of an encrypted hub that has lost this end, or has been restarted. Throws
   // UsageError if the tunnel has other addresses.
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
-  // Enters the node's names. Called in the process that will start the program: in a namespace made
-  // for the node, the process then has the node's name as its host name, and knows the names of all
-  // nodes.
+  // Must be called in the process that will start the program. In a namespace made for the node,
+  // gives the process the node's name as its host name, and the names of all nodes.
   void EnterNames() const;
 
  private:
@@ -69,7 +70,7 @@ class JoinNetwork {
   JoinInfo info_;
   sys::OwnEntry record_;
   std::optional<InnerNetwork> inner_;
-  std::optional<claim::TunnelKey> hub_key_;  // that inner_ knows
+  std::optional<claim::TunnelKey> hub_key_;  // the hub's key that inner_ has
   UniqueFd inside_;
 };
 

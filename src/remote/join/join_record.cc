@@ -12,8 +12,8 @@ namespace {
 // Time between SIGTERM and SIGKILL, for the processes in a node's namespace.
 constexpr Duration kNodeTimeout = Duration::Milliseconds(500);
 
-// Removes the interface, unless another one has its name by now. It is made with the record's name,
-// and renamed then.
+// Removes the node's interface, unless another interface has its name by now. The interface is
+// created with the record's name and renamed afterwards, so it may have either name.
 void RemoveInterface(const JoinInside& inside, const std::string& record, int network) {
   sys::Netlink session(network);
   for (const std::string& name : {inside.interface, record}) {
@@ -47,7 +47,8 @@ sys::Registry Joins() { return {sys::RunPlace({".joins", 0755, false}), {"record
 std::vector<JoinInfo> ListJoins() { return Joins().List<JoinInfo>(); }
 
 sys::OwnEntry RecordJoin(JoinInfo* join, const sys::MachineLock& lock) {
-  for (const JoinInfo& former : ListJoins()) {  // a former process with this pid
+  // Removes the record of an ended process that had the same pid as this process.
+  for (const JoinInfo& former : ListJoins()) {
     if (former.name != join->name || former.alive) continue;
     const auto problems = RemoveJoin(former, lock);
     if (!problems.empty()) throw Error(problems.front());

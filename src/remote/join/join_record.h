@@ -14,10 +14,10 @@
 
 namespace viaduct::remote {
 
-// The place of a node's interface.
+// The place of a joined node's interface.
 struct JoinInside {
   sys::NamespaceId network;
-  bool own = true;  // made for the node; else it existed before
+  bool own = true;  // the namespace was made for the node; false: it existed before
   std::string interface;
   std::string mac;
 };
@@ -34,18 +34,19 @@ struct JoinInfo : sys::RegistryEntry {
 sys::Registry Joins();
 std::vector<JoinInfo> ListJoins();
 
-// Records a joined node as this process's: name, uid, node and hub of `join` are set.
+// Records a joined node whose keeper is this process. The members name, uid, node and hub of `join`
+// must be set.
 sys::OwnEntry RecordJoin(JoinInfo* join, const sys::MachineLock& lock);
-// Records, in the record and in `join`, what is made next.
+// Writes the place of the interface to the record and to `join`, before the interface is created.
 void RecordJoinInside(const JoinInside& inside, JoinInfo* join, sys::OwnEntry* record);
 
-// Ends the processes in a namespace that was made for the node, removes its interface in any
-// namespace, and then the record. `network`: the interface's namespace, or -1: it is searched for.
-// Returns the problems, one line each.
+// Ends the processes in a namespace that was made for the node, removes the node's interface in any
+// namespace, and then the record. `network`: the interface's namespace; -1: this function searches
+// for the namespace. Returns the problems, one line each.
 std::vector<std::string> RemoveJoin(const JoinInfo& join, const sys::MachineLock& lock,
                                     int network = -1);
-// Removes all joined nodes whose keeper has ended; returns those removed. Problems are appended to
-// `problems`.
+// Removes all joined nodes whose keeper has ended. Returns the removed nodes, and appends problems
+// to `problems`.
 std::vector<JoinInfo> RemoveDeadJoins(std::vector<std::string>* problems);
 
 }  // namespace viaduct::remote

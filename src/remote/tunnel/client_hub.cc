@@ -63,7 +63,7 @@ void ClientHub::ShareSockets() {
   try {
     for (const auto& socket : sockets_) shares_.push_back(&socket->Share(vnis));
     why_unshared_.clear();
-  } catch (const Error& error) {  // errors of the system, too: the hub works without shares
+  } catch (const Error& error) {  // any error, also SystemError: the hub works without shares
     shares_.clear();
     for (const auto& socket : sockets_) socket->Unshare();
     why_unshared_ = error.what();
@@ -90,7 +90,8 @@ bool ClientHub::Read() {
 }
 
 void ClientHub::CountOutside() {
-  constexpr int kReads = 64;  // a flood's datagrams beyond that wait, or are lost and counted
+  // The maximum number of bursts that are read; further datagrams wait, or are lost and counted.
+  constexpr int kReads = 64;
   const auto reject = [this](const Underlay::Message& message) { intake_.Reject(message); };
   for (int i = 0; outside_ && i < kReads; ++i) {
     if (!outside_->Receive(reject)) return;

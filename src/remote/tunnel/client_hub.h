@@ -1,4 +1,4 @@
-// The data path of a tunnel's hub: Ethernet frames between nodes here and clients elsewhere, in
+// The data path of a tunnel's hub: Ethernet frames between the hub's nodes and their clients, in
 // VXLAN (RFC 7348). A client needs nothing but a kernel's VXLAN interface.
 #pragma once
 
@@ -20,13 +20,13 @@ namespace viaduct::tunnel {
 
 // Counters of a client's frames; every dropped frame is counted.
 struct ClientCounters : ArrivalCounters {
-  // Refused unread: the client's share of the socket's buffer was full, or as many of its frames
-  // waited as are allowed.
+  // Frames that were refused unread: the client's share of the socket's buffer was full, or the
+  // maximum number of its frames waited.
   uint64_t rx_dropped_socket_full = 0;
-  uint64_t tx_frames = 0, tx_bytes = 0;  // to the client
-  uint64_t tx_dropped_unclaimed = 0;     // there is no client
+  uint64_t tx_frames = 0, tx_bytes = 0;  // frames to the client
+  uint64_t tx_dropped_unclaimed = 0;     // frames to a node without a client
   uint64_t tx_dropped_too_long = 0;
-  uint64_t tx_dropped_refused = 0;  // the kernel did not take it: no route, no buffer
+  uint64_t tx_dropped_refused = 0;  // frames that the kernel refused: no route, no buffer
 
   uint64_t Lost() const {
     return rx_dropped_socket_full + rx_dropped_overload + rx_dropped_spoofed +
@@ -36,8 +36,9 @@ struct ClientCounters : ArrivalCounters {
 };
 
 struct HubCounters : DatagramCounters {
-  uint64_t dropped_socket_full = 0;  // beyond all shares, or of unknown senders
-  uint64_t dropped_spoofed = 0;      // lost in a full socket, outside the encryption
+  // Datagrams that found a socket's buffer full, without datagrams beyond a client's share.
+  uint64_t dropped_socket_full = 0;
+  uint64_t dropped_spoofed = 0;  // datagrams outside the encryption, lost in a full socket
 };
 
 // Used by one thread, and by threads that read for it (Options::readers). Frames from clients are
@@ -45,17 +46,18 @@ struct HubCounters : DatagramCounters {
 class ClientHub {
  public:
   struct Options {
-    std::string address = {};          // the hub's; empty: every address of the machine
-    uint16_t port = wire::kVxlanPort;  // the hub's, and the default of clients
-    size_t waiting_frames = 4096;      // maximum, of all clients together
-    // The number of threads that read, each from a separate socket; 0: Read() does that. Their
-    // order of arrival is that of each client's frames, and among clients except within a burst.
+    std::string address = {};          // the hub's address; empty: every address of the machine
+    uint16_t port = wire::kVxlanPort;  // the hub's port, and the default port of clients
+    size_t waiting_frames = 4096;      // maximum of waiting frames, of all clients together
+    // The number of threads that read, each from a separate socket; 0: the caller of Read() reads.
+    // The frames of each client keep their order; the frames of different clients keep their order
+    // except within a burst.
     size_t readers = 0;
     // A socket of a network that only clients' encrypted tunnels lead to (Underlay::Options):
-    // clients' frames are received and sent there, and those that arrive at the port above are
-    // dropped and counted. -1: there is none. It is one socket, for at most one reader.
+    // clients' frames are received and sent there, and datagrams that arrive at `port` are dropped
+    // and counted. -1: no such socket. At most one thread reads the socket.
     int inner_socket = -1;
-    // Clients share each socket's buffer by a program in the kernel, if that is possible.
+    // Whether clients share each socket's buffer by a program in the kernel, if that is possible.
     bool shares = true;
   };
   using Arrival = Intake::Arrival;
@@ -65,16 +67,16 @@ class ClientHub {
   ClientHub(std::vector<RemoteNode> nodes, const Options& options);
 
   const std::vector<RemoteNode>& nodes() const { return intake_.nodes(); }
-  // Returns the socket that sends; further sockets have its port and sizes.
+  // Returns the socket that sends; the other sockets have the same port and sizes.
   const Underlay& underlay() const { return *sockets_.front(); }
-  // Returns the port that clients must send to; with an inner socket, the port that they must not
-  // use.
+  // Returns the port that clients must send to. If there is an inner socket, returns the port
+  // outside of the encryption, which clients must not use.
   uint16_t port() const { return outside_ ? outside_->port() : underlay().port(); }
-  // The reason that clients do not share the sockets' buffers; empty: they do.
+  // Returns the reason why clients do not share the sockets' buffers; empty if they share them.
   const std::string& why_unshared() const { return why_unshared_; }
   size_t queue() const { return intake_.queue(); }  // maximum of waiting frames
   size_t readers() const { return readers_ ? sockets_.size() : 0; }
-  // The number of datagrams that were read.
+  // Returns the number of datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
   // Returns a descriptor that is readable if Read() must be called.
   int fd() const { return readers_ ? readers_->fd() : underlay().fd(); }
@@ -88,26 +90,27 @@ class ClientHub {
   // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now) { return intake_.Take(now); }
   bool HasWaiting() const { return intake_.HasWaiting(); }
-  // Whether more frames wait than are taken in order of arrival: clients take turns.
+  // Whether clients are served by turns and not in order of arrival, because more than
+  // FairQueue::kInOrder frames have waited.
   bool IsOverloaded() const { return intake_.IsOverloaded(); }
   // Sends a frame to the node's client.
   void Send(size_t node, std::span<const std::byte> frame);
-  // Reserves memory for a frame to the node's client, which the caller writes before the next call;
-  // empty if the frame is dropped, and counted.
+  // Reserves memory for a frame to the node's client. The caller must write the frame before the
+  // next call. Returns an empty span if the frame is dropped, and counts it.
   std::span<std::byte> Reserve(size_t node, size_t length);
   void Flush();
-  // Reads and counts the datagrams that arrived outside the encryption; counters do not include
-  // them before.
+  // Reads and counts the datagrams that arrived outside of the encryption; the counters include
+  // these datagrams only after this call.
   void CountOutside();
 
-  // Makes a host the node's client: frames are received from and sent to it. A port of 0 is the
-  // hub's own.
+  // Makes a host the node's client: frames are received from and sent to the host. `port`: the
+  // client's port; 0: the hub's port.
   void Claim(size_t node, const wire::IpAddress& client, uint16_t port = 0);
   void Release(size_t node) { intake_.Release(node); }
   // Returns the node's client, if it has one.
   std::optional<Peer> ClientOf(size_t node) const { return intake_.ClientOf(node); }
 
-  // Includes the frames that the kernel refused.
+  // Returns the counters of the node's client, including frames that the kernel refused.
   ClientCounters CountersOf(size_t node) const;
   size_t WaitingOf(size_t node) const { return intake_.WaitingOf(node); }
   HubCounters counters() const;
@@ -116,9 +119,10 @@ class ClientHub {
   void ShareSockets();
 
   std::vector<std::unique_ptr<Underlay>> sockets_;
-  std::vector<SocketShares*> shares_;  // one of each of sockets_, or none
+  std::vector<SocketShares*> shares_;  // the shares of each of sockets_; empty: no shares
   std::string why_unshared_ = "not asked for";
-  std::optional<Underlay> outside_;  // in addition to an inner socket
+  // The socket at the hub's port outside of the encryption, if there is an inner socket.
+  std::optional<Underlay> outside_;
   Intake intake_;
   io::SuperFrameSplitter splitter_;
   std::vector<ClientCounters> sent_;  // for each node: counters of frames to its client

@@ -24,7 +24,7 @@ std::vector<std::byte> FrameNo(int number, size_t length = 60) {
   return frame;
 }
 
-// Reads until `datagrams` have been read in total.
+// Reads until the hub has read `datagrams` datagrams in total.
 void ReadAll(ClientHub& hub, uint64_t datagrams) {
   while (hub.counters().datagrams < datagrams) {
     pollfd wait{hub.fd(), POLLIN, 0};
@@ -38,7 +38,7 @@ TEST(VxlanTest, IsWhatRfc7348Draws) {
   VxlanHeader{0x123456}.Write(bytes);
   EXPECT_EQ(bytes, wire::packet::FromHex("0800000012345600"));
   EXPECT_EQ(VxlanHeader::Parse(bytes), VxlanHeader{0x123456});
-  // Reserved bits are ignored on receipt.
+  // Reserved bits of the header are ignored on receipt.
   EXPECT_EQ(VxlanHeader::Parse(wire::packet::FromHex("ffffffff123456ff")), VxlanHeader{0x123456});
   EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("f700000012345600")));
   EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("08000000123456")));
@@ -60,12 +60,14 @@ class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size
   }
 };
 
-// The kernel counts datagrams that it has merged, or never divided, as one.
+// The kernel counts a message of datagrams that it has merged, or never divided, as one lost
+// datagram; the hub must count each datagram.
 TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   constexpr uint64_t kMessages = 2000, kOfEach = 40, kLength = 900;
   ClientHub::Options options = On("127.0.0.1");
   options.shares = false;
-  ClientHub hub({{.name = "a", .vni = 7}}, options);  // readers start at the first Read()
+  // The hub's reading threads start at the first Read().
+  ClientHub hub({{.name = "a", .vni = 7}}, options);
   const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(out);
   constexpr int kSegment = kLength;
@@ -90,7 +92,7 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   EXPECT_GT(lost, 0u);
 }
 
-// A merged message is divided where its headers are, whatever length the first frame gives.
+// The hub divides a merged message at its VXLAN headers, whatever length the first frame gives.
 TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
   constexpr size_t kDatagram = 208, kCount = 20;
   ClientHub hub({{.name = "a", .vni = 7, .address = IpAddress::Parse("127.0.0.1")}},
@@ -111,7 +113,7 @@ TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
       ip[0] = std::byte{0x45};
       wire::Store16(&ip[2], length);
       ip[9] = std::byte{protocol};
-      ip[32] = std::byte{0x50};  // only meaningful for TCP
+      ip[32] = std::byte{0x50};  // the data offset of TCP, without meaning for UDP
       ASSERT_EQ(sendto(out.get(), merged.data(), merged.size(), 0,
                        reinterpret_cast<const sockaddr*>(&to), sizeof to),
                 ssize_t{kCount * kDatagram});
@@ -169,7 +171,8 @@ TEST_P(HubFamilyTest, OneLongTrainOfEqualFrames) {
   EXPECT_EQ(hub.CountersOf(0).tx_dropped_refused, 0u);
 }
 
-// A datagram that has the right VNI and address, but has not arrived at the inner socket.
+// A hub with an inner socket drops a datagram that arrives at its port, even with the right VNI and
+// address.
 TEST_P(HubFamilyTest, WithAnInnerSocketThePortIsNobodys) {
   UniqueFd inner(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in own{};
@@ -211,7 +214,7 @@ TEST_P(HubTest, CountsWhatIsNobodys) {
   Outside client("127.0.0.1");
   ClientHub hub({{.name = "a", .vni = 5}}, On("127.0.0.1"));
   const IpAddress home = IpAddress::Parse("127.0.0.1");
-  client.Send(hub, "127.0.0.1", 5, FrameNo(1));  // not claimed yet
+  client.Send(hub, "127.0.0.1", 5, FrameNo(1));  // no client has claimed the node yet
   ReadAll(hub, 1);
   EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 1u);
   hub.Send(0, FrameNo(1));
@@ -282,7 +285,8 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
   Outside client("127.0.0.1");
   ClientHub hub(nodes, On("127.0.0.1"));
   std::vector<uint32_t> next(kClients);
-  // Sends in turns, so that the threads have ended their work, and wait, many times.
+  // Alternates between sending and reading, so that the threads end their work, and wait, many
+  // times.
   for (uint32_t frame = 0; frame < kFrames; ++frame) {
     for (const RemoteNode& node : nodes) {
       client.Send(hub, "127.0.0.1", node.vni, FrameNo(static_cast<int>(frame)));
@@ -300,7 +304,7 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
   EXPECT_EQ(hub.readers(), GetParam());
 }
 
-// A kernel's VXLAN interface sends from many ports, depending on the frames.
+// The VXLAN interface of a kernel sends from many ports, depending on the frames.
 TEST(UnderlayTest, AClientsDatagramsAllComeToOneSocketWhateverTheirSourcePort) {
   constexpr uint32_t kSockets = 3, kVnis = 12, kPorts = 10;
   std::vector<std::unique_ptr<Underlay>> sockets;

@@ -10,7 +10,7 @@ ClientPort::ClientPort(std::unique_ptr<io::AnyPort> frames, std::vector<wire::Ip
     : frames_(std::move(frames)), wire_(std::move(own), frames_->Mtu()) {}
 
 size_t ClientPort::Receive(std::span<io::ReceivedFrame> packets) {
-  // A burst may have no packet for the node, and further bursts may follow.
+  // Continues after a burst that has no packet for the node, because further bursts may follow.
   while (const size_t count = frames_->Receive(packets)) {
     const Instant now = MonotonicClock::Now();
     size_t kept = 0;

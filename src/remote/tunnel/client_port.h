@@ -20,8 +20,8 @@ class ClientPort final : public io::AnyPort {
   size_t BytesInFlight() override { return frames_->BytesInFlight() + waiting_.size(); }
   int TransmitFd() override { return frames_->TransmitFd(); }
   int fd() override { return frames_->fd(); }
-  // Counts frames, including those that this end sends itself. tx_dropped_error: also packets for a
-  // client whose MAC address is not known.
+  // Returns counters of frames, including the frames that this end sends itself. tx_dropped_error
+  // includes packets for a client whose MAC address is not known.
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return frames_->Mtu(); }
   bool Up() override { return frames_->Up(); }
@@ -29,7 +29,7 @@ class ClientPort final : public io::AnyPort {
 
  private:
   void Queue(wire::ConstBytes frame);
-  // Sends the waiting frames. Returns whether the port has taken all.
+  // Sends the waiting frames. Returns whether the port of frames has taken all of them.
   bool Flush();
 
   std::unique_ptr<io::AnyPort> frames_;

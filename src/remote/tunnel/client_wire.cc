@@ -14,7 +14,8 @@ using wire::ArpPacket;
 using wire::EthernetHeader;
 
 constexpr Duration kAskInterval = Duration::Seconds(1);
-// After this silence another client, with another MAC address, may have taken its place.
+// The maximum silence of a client; afterwards its MAC address is requested again, because another
+// client may have taken its place.
 constexpr Duration kFresh = Duration::Seconds(10);
 
 bool IsIp(uint16_t type) {
@@ -70,7 +71,8 @@ void ClientWire::Learn(const wire::MacAddress& source, Instant now, const Send& 
 void ClientWire::Answer(wire::ConstBytes payload, const Send& send) const {
   const auto request = ArpPacket::Parse(payload);
   if (!request || request->operation != ArpPacket::kRequest) return;
-  // The client asks whether another host has its own address (RFC 5227).
+  // The client probes whether another host has the client's own address (RFC 5227); the probe is
+  // not answered.
   if (std::ranges::count(own_, request->target_ip) > 0) return;
   send(FrameOf({.operation = ArpPacket::kReply,
                 .sender_mac = kMac,
@@ -80,8 +82,8 @@ void ClientWire::Answer(wire::ConstBytes payload, const Send& send) const {
                request->sender_mac));
 }
 
-// Sends a probe without a sender's address, as this end has none; Linux answers it to any sender
-// (RFC 5227, section 2.1.1).
+// Sends an ARP probe without a sender's address, because this end of the wire has no address; Linux
+// answers a probe of any sender (RFC 5227, section 2.1.1).
 void ClientWire::Ask(Instant now, const Send& send) {
   const auto address = std::ranges::find(own_, wire::Family::kIpv4, &wire::IpAddress::family);
   if (address == own_.end() || (asked_ && now - *asked_ < kAskInterval)) return;

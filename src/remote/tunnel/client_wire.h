@@ -1,4 +1,4 @@
-// The Ethernet wire between a client and the node whose programs it has.
+// The Ethernet wire between a node and the client that runs the node's programs.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,29 @@ namespace viaduct::tunnel {
 
 // The client has the node's own addresses, and the node's IP layer is at this end: it routes all
 // packets that the client sends. So this end answers the client's ARP requests for every other
-// address (as a proxy does, RFC 1027), whether there is such a node or not: the node's routing
-// protocol finds out. To the client it sends IP packets; fragments if they are longer than the
-// wire's MTU, as those that the node's IP layer has put together.
+// address (as a proxy does, RFC 1027), even if no node has the address: the node's routing protocol
+// finds that out. This end sends IP packets to the client, in fragments if they are longer than the
+// wire's MTU, as packets that the node's IP layer has reassembled may be.
 //
-// Time is passed in, of any clock. Frames to the client are valid during the call of Send.
+// The caller passes the time, of any clock. Frames for the client are valid during the call of
+// Send.
 class ClientWire {
  public:
   using Send = std::function<void(wire::ConstBytes frame)>;
 
-  // The MAC address of this end.
+  // The MAC address of the node's end of the wire.
   static constexpr wire::MacAddress kMac{{0x06, 0x76, 0x64, 0, 0, 1}};
   // The maximum number of packets that wait until the client's MAC address is known, and their
   // timeout.
   static constexpr size_t kMaxHeld = 64;
   static constexpr Duration kTimeout = Duration::Seconds(3);
 
-  // `own`: the node's addresses, which are the client's. `mtu`: of an IP packet to the client.
+  // `own`: the node's addresses, which are also the client's. `mtu`: the maximum bytes of an IP
+  // packet to the client.
   ClientWire(std::vector<wire::IpAddress> own, size_t mtu);
 
-  // Handles a frame from the client. Returns the IP packet at its end; empty if it is of another
-  // protocol; nothing if the frame was for this end alone.
+  // Handles a frame from the client. Returns the IP packet at the end of the frame; an empty span
+  // if the frame has no IP packet; nothing if the frame was for this end alone (ARP).
   std::optional<wire::ConstBytes> Take(wire::ConstBytes frame, Instant now, const Send& send);
   // Sends an IP packet to the client, or keeps it until the client's MAC address is known.
   void Give(wire::ConstBytes packet, Instant now, const Send& send);
@@ -62,8 +64,8 @@ class ClientWire {
   const std::vector<wire::IpAddress> own_;
   const size_t mtu_;
   std::optional<wire::MacAddress> client_;
-  Instant heard_;                 // last frame from the client
-  std::optional<Instant> asked_;  // last request
+  Instant heard_;                 // time of the last frame from the client
+  std::optional<Instant> asked_;  // time of the last ARP request
   std::deque<Held> held_;
   uint64_t unresolved_ = 0;
 };

@@ -1,5 +1,5 @@
-// Fuzz target: a client's frame, as the wire parses it, and the packet in it, which is sent back to
-// the client.
+// Fuzz target: the wire parses a client's frame, and sends the packet in the frame back to the
+// client.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-// A hub's counters as results.
+// Describes a hub's counters as results.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace viaduct::tunnel {
 
-// Returns the sums; without the time.
+// Returns the sums of the hub's counters, without the time.
 result::HubProgress Summarize(const ClientHub& hub);
-// Describes the socket and the clients; the other members stay unchanged. Takes milliseconds for
-// hundreds of clients: describes `count` clients from `first` on.
+// Describes the socket, and `count` clients from `first` on; the other members of `result` stay
+// unchanged. A call for hundreds of clients takes milliseconds.
 void Describe(const ClientHub& hub, result::HubResult* result, size_t first = 0,
               size_t count = SIZE_MAX);
-// Returns the number of frames that the hub itself lost, not a client or the network.
+// Returns the number of frames that the hub itself lost, without losses of a client or the network.
 uint64_t OwnLosses(const ClientHub& hub);
-// Adds to a cause of losses; a cause without losses is not listed.
+// Adds `count` losses to their cause in `drops`; a cause without losses is not listed.
 void AddCause(std::map<std::string, uint64_t>& drops, const char* cause, uint64_t count);
 
 }  // namespace viaduct::tunnel

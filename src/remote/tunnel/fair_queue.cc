@@ -9,7 +9,7 @@ FairQueue::FairQueue(const Limits& limits)
     : most_(limits.frames),
       max_frame_(limits.max_frame),
       memory_(std::make_unique_for_overwrite<std::byte[]>((limits.frames + 1) * limits.max_frame)),
-      slots_(limits.frames + 1),  // one more, for the frame that is lent
+      slots_(limits.frames + 1),  // one slot more, for the frame that Pop() lends to the caller
       clients_(limits.clients) {
   free_.reserve(slots_.size());
   for (size_t slot = slots_.size(); slot > 0; --slot) {
@@ -37,7 +37,8 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
   std::optional<size_t> loser;
   if (client.size >= Share()) return number;
   if (size_ == most_) {
-    // Before further clients arrived, this one's share was larger than it is now.
+    // The client is below its share, but the memory is full: another client had a larger share
+    // before further clients arrived, and now loses a frame.
     loser = LongestClient();
     if (*loser == number) return number;
     Free(TakeOldest(*loser));
@@ -58,7 +59,7 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
   if (++size_ > kInOrder && !fair_) {
     fair_ = true;
     turns_.clear();
-    // Clients whose frames have waited longest get the first turns.
+    // The first turns are for the clients whose frames have waited longest.
     for (uint32_t each = oldest_; each != kNone; each = slots_[each].newer) {
       Client& waiting = clients_[slots_[each].client];
       if (waiting.active) continue;
@@ -103,8 +104,8 @@ uint32_t FairQueue::PopFair() {
     const size_t number = turns.front();
     Client& client = clients_[number];
     if (client.size == 0) {
-      // A new client waits for a turn of all others before it is new again: else it could always
-      // be.
+      // A new client without further frames waits until all other clients have had a turn before it
+      // is new again; otherwise it could always be new.
       turns.pop_front();
       client.deficit = 0;
       client.active = is_new;
@@ -133,7 +134,7 @@ std::optional<FairQueue::Frame> FairQueue::Pop() {
     ForgetTurns(turns_);
   }
   const Slot& slot = slots_[lent_];
-  // The frame after this one has left the cache while it waited.
+  // Prefetches the frame after this one, which has left the cache while it waited.
   const uint32_t next = slot.next != kNone ? slot.next : oldest_;
   if (next != kNone) __builtin_prefetch(BytesOf(next));
   return Frame{slot.client, {BytesOf(lent_), slot.length}, slot.received};

@@ -18,7 +18,7 @@ std::vector<std::byte> FrameOf(size_t client, size_t number, size_t length = 60)
   return frame;
 }
 
-// Returns the clients of the next frames, in order.
+// Returns the clients of the next `frames` frames, in order.
 std::vector<size_t> Serve(FairQueue& queue, size_t frames) {
   std::vector<size_t> clients;
   for (size_t i = 0; i < frames; ++i) {
@@ -55,7 +55,8 @@ TEST(FairQueueTest, AFloodTakesNothingFromTheOthers) {
   constexpr size_t kClients = 50;
   FairQueue queue({.clients = kClients, .frames = 1000});
   std::map<size_t, size_t> sent, lost, served;
-  // The server handles 55 frames a round, one of each of 49 clients; the flood is 200.
+  // In each round, 49 clients send one frame each, the flooding client sends 200, and the server
+  // handles 55 frames.
   for (int round = 0; round < 1000; ++round) {
     for (size_t i = 0; i < 200 + kClients - 1; ++i) {
       const size_t client = i < 200 ? 0 : i - 199;
@@ -89,7 +90,8 @@ TEST(FairQueueTest, SharesBytesNotFrames) {
   EXPECT_GT(bytes[0], 100'000u);
 }
 
-// RFC 8290, section 4.2: sparse clients are served before those that wait, but not again and again.
+// RFC 8290, section 4.2: clients that send little are served before clients that wait, but not
+// repeatedly.
 TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
   constexpr size_t kFloods = 100, kSparse = 100, kGreedy = 101;
   FairQueue queue({.clients = kFloods + 2, .frames = 6400});
@@ -97,18 +99,18 @@ TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
     for (size_t client = 0; client < kFloods; ++client) queue.Push(client, FrameOf(client, 0), {});
   };
   for (int i = 0; i < 64; ++i) flood();
-  Serve(queue, 1);  // clients take turns from here on
+  Serve(queue, 1);  // from here on clients are served by turns
   for (int round = 0; round < 50; ++round) {
     queue.Push(kSparse, FrameOf(kSparse, 0), {});
     EXPECT_EQ(Serve(queue, 1), std::vector<size_t>{kSparse}) << round;
-    // A turn of every other client later.
+    // Every flooding client gets a turn.
     for (size_t i = 0; i < FairQueue::kQuantum / 60 * (kFloods + 1); ++i) {
       queue.Push(i % kFloods, FrameOf(i % kFloods, 0), {});
       queue.Pop();
     }
   }
-  // A client that sends the next frame whenever it was served has its turn, and then waits as all
-  // do.
+  // A client that sends its next frame whenever its last was served gets one turn, and then waits
+  // like all clients.
   size_t served = 0;
   for (size_t i = 0; i < 20 * FairQueue::kQuantum / 60; ++i) {
     if (queue.SizeOf(kGreedy) == 0) queue.Push(kGreedy, FrameOf(kGreedy, 0), {});
@@ -123,13 +125,14 @@ TEST(FairQueueTest, OneClientHasAllTheMemoryWhileItIsAlone) {
   FairQueue queue({.clients = 10, .frames = 500});
   for (int i = 0; i < 500; ++i) EXPECT_EQ(queue.Push(7, FrameOf(7, 0), {}), std::nullopt);
   EXPECT_EQ(queue.Push(7, FrameOf(7, 0), {}), 7u);
-  EXPECT_EQ(queue.Push(3, FrameOf(3, 0), {}), 7u);  // client 7 now has more than half
+  // Client 7 loses a frame: it has more than its share, which is half of the memory now.
+  EXPECT_EQ(queue.Push(3, FrameOf(3, 0), {}), 7u);
   EXPECT_EQ(queue.SizeOf(3), 1u);
   EXPECT_EQ(queue.SizeOf(7), 499u);
   EXPECT_EQ(queue.size(), 500u);
 }
 
-// Compares with a model that keeps a plain list for each client.
+// Compares the queue with a model that keeps a plain list for each client.
 TEST(FairQueueTest, LosesNothingUncountedAndKeepsEachClientsOrder) {
   RandomStream random(7, "frames");
   for (int run = 0; run < 20; ++run) {

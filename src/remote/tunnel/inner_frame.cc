@@ -14,7 +14,7 @@ namespace {
 
 using wire::IpLayers;
 
-// Returns the offset of the checksum from the transport header on.
+// Returns the offset of the checksum in the transport header.
 std::optional<size_t> ChecksumOffset(const IpLayers& layers) {
   if (layers.fragment) return std::nullopt;
   const size_t length = layers.end - layers.transport;

@@ -1,5 +1,6 @@
-// The content of a VXLAN datagram whose sender is on this machine: a frame as the sender's kernel
-// made it for a device that would complete it. (Between machines a NIC or its driver does.)
+// The content of a VXLAN datagram whose sender is on this machine: a frame in the form in which the
+// sender's kernel passes it to a device that would complete it. (Between machines a NIC or its
+// driver completes the frame.)
 #pragma once
 
 #include <cstddef>
@@ -10,20 +11,21 @@
 
 namespace viaduct::tunnel {
 
-// Describes such a frame for io::SuperFrameSplitter. `segment`: the size that the kernel reported
-// with the message (UDP_GRO), 0 if none. A checksum that holds the pseudo-header's sum only
-// (CHECKSUM_PARTIAL) is recognized by that: of 65536 right checksums one is equal to it, and is
-// found to be right by summing.
+// Describes a frame whose sender is on this machine, for io::SuperFrameSplitter. `segment`: the
+// size that the kernel reported with the message (UDP_GRO), 0 if none. A partial checksum
+// (CHECKSUM_PARTIAL) holds only the sum of the pseudo-header and is recognized by this value: one
+// of 65536 right checksums has the same value, and is found to be right by summing.
 io::ReceivedFrame DescribeInnerFrame(wire::Bytes frame, size_t segment, Instant received);
 
 // Whether `segment` is the length of the IP payloads that one inner super-frame must be cut into,
-// and not that of the datagrams that the kernel has combined in one message. `frame`: the message
-// without its first VXLAN header.
+// and not the length of the datagrams that the kernel has combined in one message. `frame`: the
+// message without its first VXLAN header.
 bool IsSuperFrame(wire::ConstBytes frame, size_t segment);
 
-// Returns the payload of each segment that a TCP super-frame must be cut into so that frames have
-// at most `max_frame` bytes: the kernel does not report its sender's value (it does for UDP), which
-// is less than this only on a path with a smaller MTU. 0 if it is no such frame.
+// Returns the payload bytes of each segment that a TCP super-frame must be cut into so that frames
+// have at most `max_frame` bytes. The kernel does not report the sender's segment size for TCP (it
+// does for UDP); the sender's size is smaller than the result only on a path with a smaller MTU.
+// Returns 0 if the frame is no TCP super-frame.
 size_t SegmentOfTcp(wire::ConstBytes frame, size_t max_frame);
 
 }  // namespace viaduct::tunnel

@@ -1,5 +1,5 @@
-// Fuzz target: the content of a VXLAN datagram, as the hub parses it. Two bytes are the size that
-// the kernel reports with the message, the rest is the message.
+// Fuzz target: the content of a VXLAN datagram, as the hub parses it. Two bytes of the input are
+// the size that the kernel reports with the message; the other bytes are the message.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -67,8 +67,8 @@ void Intake::SetLimit(size_t node, std::optional<size_t> frames) {
   for (SocketShares* each : shares_) each->SetLimit(node, frames);
 }
 
-// Sets limits only while clients take turns. Before that the socket's buffer has the space for a
-// burst.
+// Sets the client's limits in the sockets, but only while clients are served by turns. Before that,
+// the socket's buffer must take a burst.
 void Intake::TellRoom(size_t node) {
   if (shares_.empty()) return;
   if (queue_.is_fair()) {
@@ -82,8 +82,9 @@ void Intake::TellRoom(size_t node) {
 
 namespace {
 
-// Whether the message continues with a VXLAN header, whatever length the frame before it gives.
-// Reserved bits are zero, as senders set them: so it is hardly ever payload.
+// Whether the message has a VXLAN header at the offset `segment`, whatever length the frame before
+// it gives. The header's reserved bits must be zero, as senders set them, so that payload is hardly
+// ever taken for a header.
 bool IsNextDatagram(std::span<const std::byte> message, size_t segment) {
   if (message.size() < segment + VxlanHeader::kSize) return false;
   const auto next = message.subspan(segment, VxlanHeader::kSize);
@@ -161,7 +162,7 @@ void Intake::AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment
     segment = SegmentOfTcp(frame, nodes_[node].max_frame - nodes_[node].tag_room);
   }
   size_t too_long = 0;
-  // Not analyzed: clang does not see that Split() calls it while the mutex is held.
+  // The lambda is not analyzed: clang does not see that Split() calls it while the mutex is held.
   const auto push = [&](std::span<const std::byte> each)
                         VIADUCT_THREAD_SAFETY(no_thread_safety_analysis) {
                           if (each.size() > nodes_[node].max_frame) {

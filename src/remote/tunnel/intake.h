@@ -1,4 +1,5 @@
-// The frames that the clients of a tunnel's hub send: checked, and kept until they are taken.
+// The frames that the clients of a tunnel's hub send: they are checked, and kept until Take()
+// returns them.
 #pragma once
 
 #include <cstddef>
@@ -19,37 +20,38 @@ namespace viaduct::tunnel {
 // A node that a remote client may claim.
 struct RemoteNode {
   std::string name;
-  uint32_t vni = 0;         // 1 to VxlanHeader::kMaxVni; each once
-  size_t max_frame = 1518;  // bytes, without FCS; longer ones are dropped in both directions
-  size_t tag_room = 0;      // the part of it for VLAN tags, which most frames do not have
+  uint32_t vni = 0;         // 1 to VxlanHeader::kMaxVni; unique
+  size_t max_frame = 1518;  // bytes, without FCS; longer frames are dropped in both directions
+  size_t tag_room = 0;      // bytes of max_frame for VLAN tags, which most frames do not have
   // The client's address. Empty: the address given to Claim().
   std::optional<wire::IpAddress> address = {};
   // If there is no `address`: the first host that sends a frame with the VNI becomes the client.
   bool anyone = false;
 };
 
-// Returns the longest frame of any node, bytes.
+// Returns the largest RemoteNode::max_frame of the nodes, bytes.
 size_t LongestFrame(const std::vector<RemoteNode>& nodes);
 
 // Counters of a client's incoming frames; every dropped frame is counted.
 struct ArrivalCounters {
-  uint64_t rx_frames = 0, rx_bytes = 0;  // from the client: returned by Take()
-  uint64_t rx_dropped_overload = 0;      // beyond the client's share of waiting frames
-  uint64_t rx_dropped_spoofed = 0;       // from a host that has not claimed the node
-  uint64_t rx_dropped_malformed = 0;     // shorter than an Ethernet header, or contradictory
+  uint64_t rx_frames = 0, rx_bytes = 0;  // frames from the client that Take() returned
+  uint64_t rx_dropped_overload = 0;      // frames beyond the client's share of waiting frames
+  uint64_t rx_dropped_spoofed = 0;       // frames from a host that has not claimed the node
+  uint64_t rx_dropped_malformed = 0;     // frames shorter than an Ethernet header, or contradictory
   uint64_t rx_dropped_too_long = 0;
-  Duration waited;  // sum over the frames, between the socket and Take()
+  Duration waited;  // the sum of the frames' times between the socket and Take()
   Duration longest_wait;
 };
 
 // Counters of datagrams that belong to no client.
 struct DatagramCounters {
-  uint64_t datagrams = 0;            // all that were read
-  uint64_t dropped_malformed = 0;    // not VXLAN
-  uint64_t dropped_unknown_vni = 0;  // no node has this number
+  uint64_t datagrams = 0;            // all datagrams that were read
+  uint64_t dropped_malformed = 0;    // datagrams that are not VXLAN
+  uint64_t dropped_unknown_vni = 0;  // datagrams whose VNI no node has
 };
 
-// Any thread may call any function; one thread takes frames.
+// The queue of incoming frames. Any thread may call any function, but only one thread may take
+// frames.
 class Intake {
  public:
   struct Arrival {
@@ -58,28 +60,30 @@ class Intake {
     Instant received;            // the kernel's stamp, CLOCK_REALTIME
   };
 
-  // `port`: of clients which do not name theirs. Throws UsageError if a VNI is given twice.
+  // `port`: the UDP port of clients that are not set by Claim(). Throws UsageError if a VNI is
+  // given twice.
   Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t port);
 
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
   size_t queue() const { return queue_size_; }
 
-  // Informs `shares` of each client from now on. Called before any other function; the shares must
-  // outlive this object.
+  // Informs `shares` of each node's client from now on. Must be called before any other function;
+  // the shares must outlive this object.
   void SetShares(std::vector<SocketShares*> shares);
 
-  // Accepts a message. Frames of one client are queued in the order of these calls. `splitter`: the
-  // caller's.
+  // Accepts a message. Frames of one client are queued in the order of the calls. `splitter`: owned
+  // by the calling thread.
   void Accept(const Underlay::Message& message, io::SuperFrameSplitter& splitter);
-  // Counts a message that arrived outside the clients' tunnels.
+  // Counts a message that arrived outside of the clients' tunnels.
   void Reject(const Underlay::Message& message);
   // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now);
   bool HasWaiting() const;
-  // Whether more frames wait than are taken in order of arrival: clients take turns.
+  // Whether clients are served by turns and not in order of arrival, because more than
+  // FairQueue::kInOrder frames have waited.
   bool IsOverloaded() const;
 
-  // Makes this host the node's client: the node's frames come from it.
+  // Makes the host `client` the node's client: the node's frames come from this host.
   void Claim(size_t node, const Peer& client);
   void Release(size_t node);
   // Returns the node's client, if it has one.
@@ -97,25 +101,26 @@ class Intake {
 
   void SetClient(size_t node, std::optional<Peer> peer)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
-  // Sends the sockets the number of further frames that may wait, after a change of a client's
-  // waiting frames.
+  // Informs the sockets of the number of further frames of a client that may wait, after a change
+  // of the client's waiting frames.
   void TellRoom(size_t node) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void SetLimit(size_t node, std::optional<size_t> frames);
-  // Counts the datagram. Returns the index in nodes_ of its node, if it has one.
+  // Counts the datagram. Returns the index in nodes_ of the node that has the datagram's VNI, if
+  // there is one.
   std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void AcceptDatagram(std::span<std::byte> bytes, size_t segment, const Underlay::Message& message,
                       io::SuperFrameSplitter& splitter)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
-  // Accepts a frame of a client's kernel, which may have to be completed.
+  // Accepts a frame made by a client's kernel, which may have left it incomplete.
   void AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment, Instant received,
                    io::SuperFrameSplitter& splitter)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
 
   const std::vector<RemoteNode> nodes_;
   const uint16_t port_;
-  const size_t queue_size_;       // frames
-  std::vector<uint32_t> by_vni_;  // index in nodes_, plus 1
+  const size_t queue_size_;       // maximum of waiting frames
+  std::vector<uint32_t> by_vni_;  // for each VNI, the index in nodes_ plus 1; 0: no node
   std::vector<SocketShares*> shares_;
   mutable Mutex mutex_;
   std::vector<Client> clients_ VIADUCT_GUARDED_BY(mutex_);

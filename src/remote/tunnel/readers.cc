@@ -26,19 +26,21 @@ Readers::Readers(std::vector<Underlay*> sockets, Intake& intake)
 }
 
 Readers::~Readers() {
-  if (threads_.empty()) return;  // a process that has forked shares the descriptor with its child
+  // The destructor writes nothing to the event if there are no threads, because a forked child may
+  // share the event.
+  if (threads_.empty()) return;
   eventfd_write(end_.get(), 1);
   for (std::thread& thread : threads_) thread.join();
 }
 
 void Readers::Attend() {
-  // In this order: a frame queued before the second line is taken after it, one queued later makes
-  // the descriptor readable again.
+  // The event is read before awake_ is cleared: a frame queued before awake_ is cleared is taken
+  // after this call, and a frame queued later makes the descriptor readable again.
   eventfd_t count = 0;
   eventfd_read(wake_.get(), &count);
   awake_ = false;
   if (!threads_.empty()) return;
-  // Signals are for the process's other threads.
+  // The threads block all signals, which the process's other threads handle.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -54,7 +56,7 @@ void Readers::Run(Underlay& socket) {
   io::SuperFrameSplitter splitter;
   std::array<pollfd, 2> wait{{{socket.fd(), POLLIN, 0}, {end_.get(), POLLIN, 0}}};
   for (;;) {
-    if (poll(wait.data(), wait.size(), -1) < 0) continue;  // EINTR: a debugger's
+    if (poll(wait.data(), wait.size(), -1) < 0) continue;  // EINTR, caused by a debugger
     if (wait[1].revents != 0) return;
     socket.Receive([&](const Underlay::Message& message) { intake_.Accept(message, splitter); });
     Wake();

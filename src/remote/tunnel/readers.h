@@ -14,23 +14,23 @@
 
 namespace viaduct::tunnel {
 
-// All sockets have one port; the kernel gives each client's datagrams to the same one of them, by
-// their VNI, so that their order remains.
+// Reads from sockets that all have one port. The kernel passes all datagrams of a client to the
+// same socket, by their VNI, so that the datagrams keep their order.
 class Readers {
  public:
-  // Prepares one thread for each of `sockets`, which nothing else may read. Throws SystemError.
+  // Prepares one thread for each of `sockets`, which no other thread may read. Throws SystemError.
   Readers(std::vector<Underlay*> sockets, Intake& intake);
   ~Readers();  // ends the threads
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
-  // Returns a descriptor that is readable if Attend() must be called, also before the first frame
+  // Returns a descriptor that is readable when Attend() must be called, also before the first frame
   // arrives.
   int fd() const { return wake_.get(); }
-  // Returns the descriptor that ends the threads.
+  // Returns the descriptor by which the destructor ends the threads.
   int EndFd() const { return end_.get(); }
-  // Called by the thread that takes the frames, before it does: later frames make fd() readable
-  // again. The first call starts the threads: the process must not fork after it.
+  // Must be called by the thread that takes frames, before it takes them: later frames make fd()
+  // readable again. The first call starts the threads: the process must not fork after it.
   void Attend();
 
  private:
@@ -40,12 +40,13 @@ class Readers {
   const std::vector<Underlay*> sockets_;
   Intake& intake_;
   UniqueFd wake_, end_;
-  std::atomic<bool> awake_ = true;  // wake_ is readable
+  std::atomic<bool> awake_ = true;  // whether wake_ is readable
   std::vector<std::thread> threads_;
 };
 
 // Returns the number of threads that may read for a simulation or an engine on this machine: all
-// processors that this process may use except one, at most kMaxReaders; 0 if there is no other.
+// processors that this process may use except one, at most kMaxReaders; 0 if the process may use
+// only one processor.
 size_t SuitableReaders();
 inline constexpr size_t kMaxReaders = 8;
 

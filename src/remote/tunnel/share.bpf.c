@@ -1,16 +1,17 @@
-// Shares the receive buffer of a tunnel's UDP socket among its clients. A socket filter runs before
-// a datagram is queued: a client that has much of the buffer already is refused more, so that
-// others find space, and each refusal is counted for the client that it concerns.
+// Shares the receive buffer of a tunnel's UDP socket among its clients. The program is a socket
+// filter, which runs before a datagram is queued. It refuses datagrams of a client that has much of
+// the buffer already, so that other clients find space, and counts each refusal for its client.
 //
 // The limit is the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
 // shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998) with alpha = 1/2:
-// a client may have half of the free space. One that floods alone gets a third of the buffer, and
-// two thirds stay free.
+// a client may have half of the free space. A client that floods alone gets a third of the buffer,
+// and two thirds stay free.
 //
-// And a client may have no more datagrams here than its user has space for frames, if that is the
-// limit: reading datagrams that are then dropped would take the time of those that wait, and the
-// more is sent, the less would arrive (receive livelock: Mogul and Ramakrishnan, ACM Transactions
-// on Computer Systems 15(3), 1997).
+// In addition, the process that reads the socket may limit the number of a client's datagrams in
+// the buffer to the number of frames that it can still queue for the client: reading datagrams that
+// are then dropped would take the time of waiting datagrams, and the more is sent, the less would
+// arrive (receive livelock: Mogul and Ramakrishnan, ACM Transactions on Computer Systems 15(3),
+// 1997).
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -21,18 +22,18 @@
 
 #include "remote/tunnel/share.h"
 
-#define ALL (~0U)  // bytes of the datagram
+#define ALL (~0U)  // the filter's result: keep all bytes of the datagram
 #define VXLAN_FLAG_I 0x08000000U
-#define IPV4_SOURCE 12  // offsets in headers
+#define IPV4_SOURCE 12  // offset of the source address in the header
 #define IPV6_SOURCE 8
-#define MAX_SEGMENTS 128  // maximum in a message (UDP_MAX_SEGMENTS)
-#define INNER 16           // the frame in a datagram: behind UDP and VXLAN
-#define MAC_ADDRESSES 12   // bytes
+#define MAX_SEGMENTS 128  // maximum of datagrams in a message (UDP_MAX_SEGMENTS)
+#define INNER 16           // offset of the frame in a datagram: behind the UDP and VXLAN headers
+#define MAC_ADDRESSES 12   // bytes of the frame's two MAC addresses
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // the loader sets it
+  __uint(max_entries, 1);  // the loader sets the number of shares
   __type(key, __u32);
   __type(value, struct viaduct_share);
 } shares SEC(".maps");
@@ -45,10 +46,10 @@ struct {
   __type(value, struct viaduct_share_sum);
 } share_sum SEC(".maps");
 
-// Index in `shares`; key: the VNI.
+// Indexes in `shares`; the key is the VNI.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // the loader sets it
+  __uint(max_entries, 1);  // the loader sets the number of VNIs
   __type(key, __u32);
   __type(value, __u32);
 } share_vnis SEC(".maps");
@@ -61,9 +62,9 @@ struct source {
   __u64 half[2];
 };
 
-// The owner of a VXLAN header's datagram.
+// The share of a datagram, found by its VXLAN header.
 struct owner {
-  struct viaduct_share* named;  // share of its VNI; NULL: it is for no node
+  struct viaduct_share* named;  // share of the datagram's VNI; NULL: no node has the VNI
   int is_foreign, is_vxlan;
 };
 
@@ -85,7 +86,8 @@ static __always_inline int is_from(const struct viaduct_share* share, const stru
   return share->source[0] == source->half[0] && share->source[1] == source->half[1];
 }
 
-// `at`: the offset of the header in the message, from the UDP header on.
+// Finds the share of a datagram. `at`: the offset of its VXLAN header in the message, from the UDP
+// header on.
 static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 at,
                                              const struct source* source) {
   struct owner owner = {.named = 0, .is_foreign = 1, .is_vxlan = 0};
@@ -101,7 +103,8 @@ static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 
   return owner;
 }
 
-// Returns the length of the frame that the message begins with, by its IP header; 0 if it has none.
+// Returns the length of the frame at the beginning of the message, by its IP header; 0 if the frame
+// has no IP header.
 static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
   __u32 at = INNER + MAC_ADDRESSES;
   __be16 type = 0, length = 0;
@@ -121,10 +124,10 @@ static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
   return at - INNER + 40 + bpf_ntohs(length);
 }
 
-// Returns the number of datagrams in the message: one, if it is a frame that its sender's kernel
-// left to be divided. The reader must find the same number (SocketShares), though that frame's
-// segments are reported to it only if they are of UDP: else the space of read datagrams would not
-// be free again.
+// Returns the number of datagrams in the message: one, if the message is a frame that its sender's
+// kernel left undivided. The reader must compute the same number (SocketShares), although the
+// kernel reports the segments of such a frame to it only if they are UDP segments: otherwise the
+// space of read datagrams would not be freed.
 static __always_inline __u32 datagrams_of(const struct __sk_buff* skb, __u32 bytes) {
   const __u32 segment = skb->gso_size;
   if (segment == 0 || inner_length(skb) + sizeof(struct vxlan) > segment) return 1;
@@ -144,10 +147,10 @@ static __always_inline void count_refused(struct owner owner, struct viaduct_sha
   }
 }
 
-// Counts the datagram at `at` of a refused message, or returns 1 if it is of the same kind as the
-// message's first, whose header is `first`: also if it has no header of its own (of a frame that
-// the sender's kernel left to be divided). Not inline, nor static: so the verifier examines it once
-// and not for each datagram.
+// Counts the datagram at `at` of a refused message and returns 0, or returns 1 if the datagram must
+// be counted like the first one of the message, whose header is `first`: it has the same header, or
+// no header of its own (in a frame that the sender's kernel left undivided). The function is
+// neither inline nor static, so that the verifier examines it once and not for each datagram.
 __attribute__((noinline)) int viaduct_refuse(struct __sk_buff* skb, __u32 at, __u64 first) {
   const __u32 of_foreign = VIADUCT_SHARE_FOREIGN;
   __u64 header = 0;

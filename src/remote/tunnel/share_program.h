@@ -12,23 +12,25 @@
 
 namespace viaduct::tunnel {
 
-// Ends a mapping of this process.
+// A deleter that unmaps memory of this process.
 struct Unmap {
   size_t bytes = 0;
   void operator()(void* memory) const { munmap(memory, bytes); }
 };
 
-// The program's tables, which it and their user write at the same time: members must be read and
-// written atomically. They end with the socket and this object.
+// The eBPF program's tables. The program and this process write them at the same time, so that
+// their members must be read and written atomically. The tables exist until the socket is closed
+// and this object is destroyed.
 struct Shares {
-  std::unique_ptr<viaduct_share, Unmap> all;  // first the foreign share, then that of each VNI
+  // The shares: first the share of foreign datagrams, then the share of each VNI.
+  std::unique_ptr<viaduct_share, Unmap> all;
   std::unique_ptr<viaduct_share_sum, Unmap> sum;
 };
 
-// Makes the program decide about every datagram of the socket from now on. No share has a client
-// yet. `vnis`: each once. `room`: bytes of the socket's buffer. Needs no descriptor afterwards.
-// Throws EnvironmentError if the build, the kernel or this process's capabilities do not allow it,
-// and SystemError if the socket does not.
+// Makes the eBPF program decide about every datagram of the socket from now on. At first no share
+// has a client. `vnis`: unique. `room`: bytes of the socket's buffer. The caller need not keep a
+// descriptor of the program. Throws EnvironmentError if the build, the kernel or this process's
+// capabilities do not allow it, and SystemError if the socket does not.
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room);
 
 }  // namespace viaduct::tunnel

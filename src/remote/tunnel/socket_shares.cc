@@ -15,9 +15,9 @@
 namespace viaduct::tunnel {
 namespace {
 
-constexpr uint64_t kMinRoom = 65536;  // bytes of a merged message
+constexpr uint64_t kMinRoom = 65536;  // the maximum bytes of a merged message
 
-// Accesses memory that the kernel's program reads and writes, too.
+// Get() and Set() access memory that the program in the kernel reads and writes, too.
 template <class T>
 T Get(T& shared) {
   return std::atomic_ref<T>(shared).load(std::memory_order_relaxed);
@@ -32,7 +32,8 @@ bool IsTag(uint16_t type) {
   return type == wire::ether_type::kVlan || type == wire::ether_type::kServiceVlan;
 }
 
-// Returns the length of the frame that the message begins with, by its IP header; 0 if it has none.
+// Returns the length of the frame at the beginning of the message, by its IP header; 0 if the frame
+// has no IP header.
 size_t InnerLength(std::span<const std::byte> message) {
   constexpr size_t kIpv4Length = 2, kIpv6Length = 4;  // offsets in the IP header
   if (message.size() < wire::VxlanHeader::kSize + wire::EthernetHeader::kSize) return 0;
@@ -54,22 +55,22 @@ size_t InnerLength(std::span<const std::byte> message) {
   return 0;
 }
 
-// Counts the datagrams as the program does, which cannot see whether UDP_GRO will report segments
-// to the reader.
+// Returns the number of datagrams in the message as the program in the kernel counts them. The
+// program cannot see whether UDP_GRO will report segments to the reader.
 uint64_t DatagramsOf(const Underlay::Message& message) {
   if (message.segment == 0) return 1;
   const size_t frame = InnerLength(message.bytes) + wire::VxlanHeader::kSize;
   return frame > message.segment ? 1 : Underlay::DatagramsOf(message);
 }
 
-// Whether the program may have counted segments that are not reported to the reader: of a long
-// frame of another protocol than IP.
+// Whether the program may have counted segments that the kernel does not report to the reader: the
+// segments of a long frame of another protocol than IP.
 bool IsUncertain(const Underlay::Message& message) {
   constexpr size_t kLong = 2048;
   return message.segment == 0 && message.bytes.size() > kLong && InnerLength(message.bytes) == 0;
 }
 
-// Returns the address as two halves, in the order in which they are in memory.
+// Returns the address of `peer` as two halves, in their order in memory.
 std::array<uint64_t, 2> SourceOf(const Peer& peer) {
   std::array<uint64_t, 2> halves;
   static_assert(sizeof halves == sizeof peer.as_in6().sin6_addr);
@@ -93,7 +94,7 @@ void SocketShares::SetState(size_t client, viaduct_share_state state) {
 }
 
 void SocketShares::SetClient(size_t client, const Peer& peer) {
-  // Unclaimed in between: the address is not written at once.
+  // The share is unclaimed while its address is written, because the write is not atomic.
   SetState(client, VIADUCT_SHARE_UNCLAIMED);
   const auto source = SourceOf(peer);
   Set(At(client).source[0], source[0]);
@@ -105,7 +106,7 @@ void SocketShares::SetLimit(size_t client, std::optional<size_t> datagrams) {
   Set(At(client).limit, datagrams ? static_cast<uint32_t>(*datagrams + 1) : 0);
 }
 
-// Finds the share of a message as the program does.
+// Finds the share of a message, as the program in the kernel does.
 viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
   viaduct_share& foreign = *shares_.all;
   const auto header = wire::VxlanHeader::Parse(message.bytes);
@@ -121,7 +122,7 @@ viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
 }
 
 void SocketShares::Take(const Underlay::Message& message) {
-  // Written by this thread alone.
+  // The reading thread alone writes the members that are changed here.
   const uint64_t datagrams = DatagramsOf(message);
   const uint64_t cost = message.bytes.size() + datagrams * VIADUCT_SHARE_EACH;
   viaduct_share& share = ShareOf(message);
@@ -133,14 +134,15 @@ void SocketShares::Take(const Underlay::Message& message) {
 
 void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
   if (overflowed != std::exchange(overflowed_, overflowed)) {
-    // A datagram takes more of the kernel's memory than its cost.
+    // Reduces the shares, because the kernel dropped datagrams in spite of them: a datagram takes
+    // more of the kernel's memory than its cost.
     const uint64_t room = shares_.sum->room;
     Set(shares_.sum->room, std::max(room - room / 8, kMinRoom));
     differs_ = true;
   }
   if (!is_drained || !differs_.exchange(false)) return;
-  // Datagrams that the program has just let pass, but that are not queued yet, are ahead until the
-  // next time.
+  // A datagram that the program has accepted, but that is not queued yet, is counted as read too
+  // early, until the next call.
   for (size_t i = 0; i <= by_vni_.size(); ++i) {
     viaduct_share& share = shares_.all.get()[i];
     Set(share.taken, Get(share.queued));

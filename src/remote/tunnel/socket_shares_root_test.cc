@@ -18,8 +18,8 @@ using wire::VxlanHeader;
 
 constexpr size_t kFrame = 142;
 
-// Sends datagrams, each with the VNI at its index, that the kernel is given as one message and does
-// not divide on the loopback device.
+// Sends datagrams that the kernel gets as one message and does not divide on the loopback device.
+// Each datagram has the VNI at its index in the list.
 class Sender {
  public:
   Sender(const std::string& from, const ClientHub& hub, size_t frame = kFrame)
@@ -59,7 +59,7 @@ class Sender {
 class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, size_t>> {
  protected:
   static constexpr uint32_t kClients = 50;
-  static constexpr size_t kMerged = 40, kFlood = 2000;  // 80,000 datagrams; an eighth fits
+  static constexpr size_t kMerged = 40, kFlood = 2000;  // 80,000 datagrams, of which an eighth fits
 
   SocketSharesTest() : hub_(Nodes(), {.port = 0, .readers = std::get<1>(GetParam())}) {}
   void SetUp() override {
@@ -90,13 +90,13 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
   uint64_t AllOf(size_t client) const {
     return hub_.CountersOf(client).rx_frames + hub_.CountersOf(client).Lost();
   }
-  // Returns AllOfHub() plus the datagrams that were read and wait.
+  // Returns AllOfHub() plus the number of datagrams that were read and wait.
   uint64_t AllRead() const {
     uint64_t sum = AllOfHub();
     for (size_t i = 0; i < kClients; ++i) sum += hub_.WaitingOf(i);
     return sum;
   }
-  // Reads and takes until the hub has accounted for `datagrams`.
+  // Reads and takes frames until the hub has accounted for `datagrams`.
   void ReadAll(uint64_t datagrams) {
     for (int i = 0; i < 5000 && AllOfHub() < datagrams; ++i) {
       pollfd wait{hub_.fd(), POLLIN, 0};
@@ -144,8 +144,8 @@ TEST_P(SocketSharesTest, EachDatagramOfAMessageIsCountedToItsOwnClient) {
   EXPECT_EQ(hub_.counters().dropped_socket_full, 0u);
 }
 
-// Datagrams from an address that has not claimed the node: they neither take the client's share nor
-// are counted as its.
+// Datagrams from an address that has not claimed the node neither take the client's share nor are
+// counted for the client.
 TEST_P(SocketSharesTest, ForeignersFillTheirOwnShare) {
   const bool is_ipv4 = home() == std::string("127.0.0.1");
   hub_.Claim(1, IpAddress::Parse(is_ipv4 ? "127.0.0.2" : "fd00::2"));
@@ -166,13 +166,14 @@ TEST_P(SocketSharesTest, ForeignersFillTheirOwnShare) {
   EXPECT_EQ(hub_.counters().dropped_socket_full, 0u);
 }
 
-// Many times the buffer's size passes while it is read: no space remains taken.
+// Datagrams of many times the buffer's size are sent and read: the space of read datagrams must be
+// freed.
 TEST_P(SocketSharesTest, RoomIsFreeAgainOnceItWasRead) {
   const Sender sender(home(), hub_);
   constexpr size_t kRounds = 300, kBurst = 60;
   for (size_t round = 1; round <= kRounds; ++round) {
     sender.Send(std::vector<uint32_t>(kMerged, VniOf(2)), kBurst);
-    // The owner changes while some datagrams wait.
+    // The node's client changes while some datagrams wait.
     if (round % 3 == 0) hub_.Release(2);
     if (round % 3 == 1) hub_.Claim(2, IpAddress::Parse(home()));
     ReadAll(round * kBurst * kMerged);
@@ -199,8 +200,8 @@ TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
   EXPECT_EQ(hub_.CountersOf(49).rx_frames, 100u);
 }
 
-// No thread takes what is read: when a client's share of waiting frames is full, the rest is
-// refused unread, until there is space again. A second client finds space all the time.
+// No frames are taken: when a client's share of waiting frames is full, further datagrams of the
+// client are refused unread, until there is space again. A second client finds space all the time.
 TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   const Sender sender(home(), hub_);
   constexpr size_t kRounds = 400, kBurst = 20;
@@ -229,7 +230,7 @@ TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   }
   EXPECT_EQ(hub_.CountersOf(1).rx_frames, kRounds);
   EXPECT_EQ(AllOf(0), flood);
-  // The client may send again.
+  // The waiting frames have been taken, so that the client may send again.
   const uint64_t before = hub_.CountersOf(0).Lost();
   sender.Send(std::vector<uint32_t>(kMerged, VniOf(0)), kBurst);
   ReadAll(sent + kMerged * kBurst);

@@ -10,7 +10,8 @@
 namespace viaduct::tunnel {
 namespace {
 
-// Bursts of datagrams read at once: an overloaded hub must see the frames of all its clients.
+// The number of bursts that are read before frames are taken: an overloaded hub must see the frames
+// of all its clients.
 constexpr int kReads = 4;
 constexpr size_t kAddresses = 12;  // bytes of a frame before its tag
 constexpr size_t kTag = wire::VlanTag::kSize;
@@ -25,7 +26,7 @@ size_t LongestFrameOf(SharedHub& shared) {
 
 TrunkPort::TrunkPort(std::shared_ptr<SharedHub> hub)
     : hub_(std::move(hub)), mtu_(0), room_(LongestFrameOf(*hub_) + kTag) {
-  // A VLAN tag of the client's frame is not part of its payload.
+  // The MTU excludes a VLAN tag of the client's frame, which is not part of the payload.
   mtu_ = static_cast<uint32_t>(room_ - kTag - wire::EthernetHeader::kSize - kTag);
   memory_ = std::make_unique_for_overwrite<std::byte[]>(kBurst * room_);
   refused_.reserve(kBurst);

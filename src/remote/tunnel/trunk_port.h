@@ -20,8 +20,8 @@ class SharedHub {
       : hub_(std::move(nodes), options), fd_(hub_.fd()) {}
 
   int fd() const { return fd_; }
-  // Calls use(ClientHub&) while no other thread uses the hub; any thread. The frames of clients
-  // wait meanwhile.
+  // Calls use(ClientHub&) while no other thread uses the hub. Any thread may call this function;
+  // the frames of clients wait meanwhile.
   template <class Use>
   auto With(Use&& use) {
     const MutexLock lock(mutex_);
@@ -34,12 +34,12 @@ class SharedHub {
   const int fd_;
 };
 
-// The frames of the i-th node carry the VLAN tag ChannelOf(i) between this port and its caller,
-// which must put it on the frames that it sends; tags of clients are inside of it. Frames arrive in
-// the order and by the shares of the hub. The lock is taken once a burst.
+// Between this port and its caller, the frames of the i-th node carry the VLAN tag ChannelOf(i);
+// the caller must add the tag to the frames that it sends. Tags of clients are inside of this tag.
+// Frames arrive in the order and by the shares of the hub. The lock is taken once per burst.
 class TrunkPort final : public io::AnyPort {
  public:
-  // The VLAN of a node; there are at most kMaxNodes.
+  // The maximum number of nodes of a hub, and the VLAN ID of each node.
   static constexpr size_t kMaxNodes = 4094;
   static uint16_t ChannelOf(size_t node) { return static_cast<uint16_t>(node + 1); }
 
@@ -47,11 +47,11 @@ class TrunkPort final : public io::AnyPort {
 
   size_t Receive(std::span<io::ReceivedFrame> frames) override;
   size_t Transmit(std::span<const io::FrameToSend> frames) override;
-  // Returns the frames whose node has no client, and those that are too long for it.
+  // Returns the frames whose node has no client, and the frames that are too long for their node.
   std::span<const uint32_t> Refused() const override { return refused_; }
   int fd() override { return hub_->fd(); }
-  // Called by any thread. rx_dropped_ring_full: frames that the hub itself lost (overload, the
-  // socket's buffer).
+  // May be called by any thread. rx_dropped_ring_full counts the frames that the hub itself lost
+  // (overload, the socket's buffer).
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return mtu_; }
 
@@ -62,8 +62,8 @@ class TrunkPort final : public io::AnyPort {
 
   std::shared_ptr<SharedHub> hub_;
   uint32_t mtu_;
-  size_t room_;                          // bytes of each of:
-  std::unique_ptr<std::byte[]> memory_;  // kBurst received frames
+  size_t room_;                          // bytes for each frame in memory_
+  std::unique_ptr<std::byte[]> memory_;  // received frames, at most kBurst
   std::vector<uint32_t> refused_;
 };
 

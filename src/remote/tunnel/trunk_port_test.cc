@@ -68,7 +68,7 @@ TEST_P(TrunkPortTest, FramesCarryTheirNodesChannelBothWays) {
     }
   });
   const auto frame = Counting(60);
-  const auto inner = Tagged(Counting(80), 5);  // the client's own tag stays inside
+  const auto inner = Tagged(Counting(80), 5);  // the client's own tag stays inside the port's tag
   SendFrom(client, 7, frame);
   SendFrom(client, 9, inner);
   const auto arrived = ReceiveFrames(2);
@@ -124,7 +124,8 @@ TEST_P(TrunkPortTest, AFloodIsReadInBurstsAndTheLossesAreItsOwn) {
   }
   while (port_.Receive(few) > 0) {
   }
-  // If the kernel can be given the limit, it refuses the frames beyond it, unread.
+  // If the kernel supports limits of waiting frames, it refuses frames beyond the limit unread;
+  // otherwise the hub drops them.
   EXPECT_GT(CountersOf(0).rx_dropped_overload + CountersOf(0).rx_dropped_socket_full, 1000u);
   EXPECT_EQ(CountersOf(1).Lost(), 0u);
   EXPECT_EQ(CountersOf(1).rx_frames, 200u);

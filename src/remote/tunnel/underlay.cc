@@ -20,7 +20,7 @@
 namespace viaduct::tunnel {
 namespace {
 
-constexpr size_t kMappedPrefix = 12;  // bytes before the IPv4 address of a mapped one
+constexpr size_t kMappedPrefix = 12;  // bytes before the IPv4 address in a mapped address
 
 socklen_t LengthOf(const sockaddr_storage& address) {
   return address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
@@ -139,7 +139,8 @@ void Underlay::Bind(const Options& options) {
         socket(ipv4_only_ ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) return false;
     if (options.beside != nullptr) {
-      // The first socket had the port exclusively before: no other hub's socket shares it.
+      // The first socket was bound without SO_REUSEPORT, so that no socket of another hub shares
+      // its port.
       for (const int fd : {options.beside->fd(), fd()}) {
         SetSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
       }
@@ -202,8 +203,8 @@ uint32_t Underlay::AllDroppedMessages() const {
 
 uint32_t Underlay::DroppedMessages() const {
   if (!shares_) return dropped_ = AllDroppedMessages();
-  // Both numbers grow meanwhile. A refusal is counted by the program before the kernel does, so the
-  // difference is at most too small, unless another refusal happens in between.
+  // Both numbers may grow between the two reads. The program counts a refusal before the kernel
+  // does, so the difference is at most too small, unless another refusal happens in between.
   constexpr int kAttempts = 8;
   for (int i = 0; i < kAttempts; ++i) {
     const uint64_t refused = shares_->RefusedMessages();
@@ -227,8 +228,8 @@ void Underlay::NoteBurst(size_t messages, size_t datagrams) {
   const MutexLock lock(drops_mutex_);
   const double before =
       std::exchange(per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
-  // The datagrams lost so far were sent among those of this burst and the one before. The system
-  // call is made only if it matters.
+  // The newly lost messages were sent among the messages of this burst and the previous one. The
+  // system call is made only if the result depends on it.
   const double most = std::max(before, per_message_);
   const bool may_have_more = messages == kBurst;
   const bool settles = shares_ != nullptr && (may_have_more || shares_->Differs());
@@ -251,8 +252,8 @@ size_t Underlay::ReadBurst() {
     header.msg_controllen = controls_[i].size();
   }
   const int count = recvmmsg(fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
-  // EAGAIN: there is none; any other error belongs to an earlier send (an ICMP error), and concerns
-  // no datagram now.
+  // EAGAIN: there is no datagram. Any other error belongs to an earlier send (an ICMP error), and
+  // concerns no datagram now.
   return count < 0 ? 0 : static_cast<size_t>(count);
 }
 
@@ -318,7 +319,7 @@ size_t Underlay::PrepareMessage(size_t message, size_t first) {
 }
 
 void Underlay::SendAll() {
-  size_t sent = 0;  // index in queue_
+  size_t sent = 0;  // index in queue_ of the next datagram to send
   while (sent < queue_.size()) {
     std::array<size_t, kBurst> ends;
     size_t messages = 0;
@@ -333,13 +334,13 @@ void Underlay::SendAll() {
     }
     if (errno == EINTR) continue;
     if (ends[0] > sent + 1 && errno != EAGAIN && errno != ENOBUFS) {
-      // Segments longer than the path's MTU (EINVAL), or a device without checksums (EIO): send one
-      // by one.
+      // The segments are longer than the path's MTU (EINVAL), or the device computes no checksums
+      // (EIO): sends the datagrams one by one.
       segments_ = false;
       continue;
     }
-    // The first message cannot be sent: the socket's buffer is full, there is no route, or it is an
-    // ICMP error that concerns an earlier one, and that is cleared by this call.
+    // The first message cannot be sent: the socket's buffer is full, or there is no route. Or this
+    // call reports and clears an ICMP error that concerns an earlier message.
     for (size_t i = sent; i < ends[0]; ++i) refused_.push_back(queue_[i]);
     sent = ends[0];
   }

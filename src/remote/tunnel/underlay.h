@@ -47,26 +47,29 @@ class Peer {
 };
 
 // Reads and writes bursts by recvmmsg() and sendmmsg(), with UDP GRO and GSO if the kernel and the
-// peer can use them: one datagram of the socket is then several on the wire. Used by one thread.
+// peer can use them: a message of the socket is then several datagrams on the wire. Used by one
+// thread.
 class Underlay {
  public:
   struct Options {
-    std::string address = {};    // to bind to; empty: every address of the machine
-    uint16_t port = 0;           // 0: any
+    std::string address = {};    // address to bind to; empty: every address of the machine
+    uint16_t port = 0;           // UDP port; 0: any
     size_t max_datagram = 1526;  // maximum bytes of a sent datagram
-    int buffer = 16 << 20;       // requested bytes of the socket in each direction
-    // A socket whose address and port this one has, too (SO_REUSEPORT); instead of `port`.
+    int buffer = 16 << 20;       // requested bytes of the socket's buffer in each direction
+    // A socket whose address and port the new socket has, too (SO_REUSEPORT), instead of `port`;
+    // null: none.
     const Underlay* beside = nullptr;
     // A UDP socket that has been bound elsewhere, and belongs to this object from now on; -1: the
-    // object opens one.
+    // object opens a socket.
     int socket = -1;
   };
   // The content of one message of the socket: a datagram, or several of one source.
   struct Message {
     std::span<std::byte> bytes;  // valid during the call
-    size_t segment = 0;  // bytes of each datagram, or of each part of the content of a locally sent
-                         // datagram (UDP_GRO); 0: one datagram
-    Instant received;    // the kernel's stamp, CLOCK_REALTIME
+    // Bytes of each datagram, or of each part of the content of a locally sent datagram (UDP_GRO);
+    // 0: the message is one datagram.
+    size_t segment = 0;
+    Instant received;  // the kernel's stamp, CLOCK_REALTIME
     Peer source;
   };
 
@@ -74,20 +77,21 @@ class Underlay {
   explicit Underlay(const Options& options);
   ~Underlay();
 
-  // Makes the clients of these VNIs share the receive buffer from now on. The result belongs to
-  // this object. Throws as SocketShares does.
+  // Makes the clients of these VNIs share the receive buffer from now on. The returned object
+  // belongs to this object. Throws as SocketShares does.
   SocketShares& Share(std::span<const uint32_t> vnis);
-  void Unshare();  // if it was shared
+  void Unshare();  // does nothing if the buffer is not shared
 
   int fd() const { return socket_.get(); }
   uint16_t port() const { return port_; }
-  // Returns the size that the kernel set, bytes: without CAP_NET_ADMIN at most net.core.rmem_max.
+  // Returns the size of the receive buffer that the kernel set, in bytes: without CAP_NET_ADMIN at
+  // most net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }
   int send_buffer() const { return send_buffer_; }
-  // Returns the number of datagrams that found the socket's buffer full, since it was opened,
-  // without those that were beyond a share of it. Makes a system call, from any thread. The kernel
-  // counts messages: the number of datagrams in each (UDP_GRO) is estimated from those received at
-  // that time.
+  // Returns the number of datagrams that found the socket's buffer full since the socket was
+  // opened, without datagrams beyond a share of the buffer. Makes a system call, and may be called
+  // by any thread. The kernel counts messages: the number of datagrams in each (UDP_GRO) is
+  // estimated from the messages received at that time.
   uint64_t ReceiveDrops() const;
 
   static size_t DatagramsOf(const Message& message) {
@@ -112,9 +116,11 @@ class Underlay {
   }
 
   // Returns the space for a datagram of `length` bytes to `peer`, which must be filled in before
-  // the next call; empty if it is too long. Sent by Flush() at the latest.
+  // the next call; an empty span if the datagram is too long. The datagram is sent by Flush() at
+  // the latest.
   std::span<std::byte> Queue(const Peer& peer, size_t length, uint32_t owner);
-  // Sends the queued datagrams. Calls refused(owner, bytes) for each that the kernel refused.
+  // Sends the queued datagrams. Calls refused(owner, bytes) for each datagram that the kernel
+  // refused.
   template <class Refused>
   void Flush(Refused&& refused) {
     SendAll();
@@ -140,11 +146,12 @@ class Underlay {
   size_t ReadBurst();
   Message Examine(size_t i);
   void Account(const Message& message);
-  // Notes that a burst with these numbers of messages and datagrams was read.
+  // Records that a burst with these numbers of messages and datagrams was read.
   void NoteBurst(size_t messages, size_t datagrams);
-  // Returns the kernel's count, modulo 2^32, which includes messages that were beyond a share.
+  // Returns the kernel's count of dropped messages, modulo 2^32, including messages beyond a share.
   uint32_t AllDroppedMessages() const;
-  // Returns the count without messages beyond a share; never too many.
+  // Returns the count of dropped messages without messages beyond a share; the count may be too
+  // small, but not too large.
   uint32_t DroppedMessages() const VIADUCT_THREAD_SAFETY(requires_capability(drops_mutex_));
   void SendAll();
   // Fills a message with as many queued datagrams, from `first` on, as it can carry.
@@ -157,12 +164,15 @@ class Underlay {
 
   std::unique_ptr<SocketShares> shares_;
 
-  mutable Mutex drops_mutex_;  // another thread asks for the drops of a reader's socket
+  // Guards the counts of drops: another thread may ask for the drops of a reader's socket.
+  mutable Mutex drops_mutex_;
   // The last result of DroppedMessages().
   mutable uint32_t dropped_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;
-  uint32_t seen_drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;  // messages that are in drops_
-  double drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;         // datagrams
-  double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;   // datagrams, recently
+  // The number of dropped messages that drops_ includes already.
+  uint32_t seen_drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;
+  double drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;  // the estimated number of dropped datagrams
+  // The number of datagrams per message in the last burst.
+  double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;
 
   std::unique_ptr<std::byte[]> received_;
   std::array<sockaddr_storage, kBurst> names_{};

@@ -1,5 +1,5 @@
-// `viaduct hub`: a simulation in real time, or a lab, whose remote nodes have their programs on
-// other hosts.
+// `viaduct hub`: a simulation in real time, or a lab, in which clients on other hosts run the
+// programs of the remote nodes.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@
 namespace viaduct::run {
 
 struct HubOptions {
-  std::string address;    // this machine's address for clients; empty: all of them
-  uint16_t port = 0;      // UDP; 0: any
-  int inner_socket = -1;  // that serves clients instead (tunnel::ClientHub::Options); -1: none
+  std::string address;  // this machine's address for clients; empty: all addresses
+  uint16_t port = 0;    // UDP port; 0: any
+  // The socket on which clients are served instead (tunnel::ClientHub::Options); -1: none.
+  int inner_socket = -1;
   bool quiet = false;
 };
 
-// Serves the clients of a scenario's remote nodes while its loop runs; the loop's Run() throws the
-// error that ends it. For use by one thread.
+// Serves the clients of a scenario's remote nodes while its event loop runs; an error that ends the
+// hub is thrown by the loop's Run(). For use by one thread.
 class Hub {
  public:
   virtual ~Hub() = default;
@@ -33,22 +34,23 @@ class Hub {
   Hub& operator=(const Hub&) = delete;
 
   // Claim() makes this address the source and destination of the node's frames; Release() leaves
-  // the node without a client. Not for nodes whose client is given in the scenario.
+  // the node without a client. Not for nodes whose client the scenario sets.
   virtual void Claim(const std::string& node, const std::string& address) = 0;
   virtual void Release(const std::string& node) = 0;
-  // Whether Claim() has taken effect when it returns. Otherwise OnClaimed() reports it.
+  // Whether Claim() has taken effect when it returns. Otherwise the function of OnClaimed() is
+  // called when it has.
   virtual bool ClaimsAtOnce() const = 0;
-  // Ends the hub and returns the final statistics.
+  // Ends the hub's service and returns the final statistics.
   virtual result::HubResult Finish() = 0;
 
-  // Calls `use` with the node when a Claim() has taken effect.
+  // Sets a function that is called with the node's name when a Claim() has taken effect.
   void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
-  // The present statistics, at most half a second old.
+  // Returns the present statistics, at most half a second old.
   const result::HubProgress& latest() const { return latest_; }
-  // Calls `use` whenever the statistics are new.
+  // Sets a function that is called whenever there are new statistics.
   void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
-  // Requests all statistics, with every client. The function of OnStatistics() gets them, from the
-  // loop; they also answer requests made meanwhile.
+  // Requests all statistics, with every client. The event loop passes them to the function of
+  // OnStatistics(), once for all requests that are made until then.
   virtual void AskStatistics() = 0;
   void OnStatistics(std::function<void(result::HubResult)> use) {
     use_statistics_ = std::move(use);
@@ -77,22 +79,23 @@ class Hub {
   std::function<void(result::HubResult)> use_statistics_;
 };
 
-// Starts a simulation in real time (mode simulate). The scenario and the loop must outlive the hub.
-// Returns when clients are served. Throws Error.
+// Starts a hub that simulates in real time (mode simulate). The scenario and the loop must outlive
+// the hub. Returns when the hub is ready to serve clients. Throws Error.
 std::unique_ptr<Hub> StartSimulatedHub(const scenario::Scenario& scenario,
                                        const HubOptions& options, sys::EventLoop& loop);
-// Starts a lab (mode emulate or offload), which `broker` builds: clients are at the far ends of
-// their nodes' links. Returns when its routes have converged, as in a run. The lab is removed with
-// the hub.
+// Starts a hub with a lab (mode emulate or offload), which `broker` builds: a client is at the far
+// end of each link of its node. Returns when the lab's routes have converged, as in a run. The lab
+// is removed with the hub.
 std::unique_ptr<Hub> StartLabHub(const scenario::Scenario& scenario, const HubOptions& options,
                                  broker::Client broker, sys::EventLoop& loop);
 
-// Returns a hub's status as one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`:
-// earlier statistics, from which the rates are computed.
+// Returns the status of a hub as one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...".
+// `before`: earlier statistics, from which the rates are computed.
 std::string HubStatus(const result::HubProgress& now, const result::HubProgress& before);
-// Returns the statistics as a table of clients, with the losses and the verdict below it.
+// Returns the statistics as a table of clients, followed by the losses and the verdict.
 std::string HubTable(const result::HubResult& result);
-// Returns the instructions for clients: each remote node's VNI and addresses, and the commands.
+// Returns the text that a hub prints for its clients: each remote node's VNI and addresses, and the
+// commands with which a client joins.
 std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, bool is_encrypted);
 
 }  // namespace viaduct::run

@@ -69,7 +69,8 @@ claim::ServerOptions HubClaims::OptionsOf(const scenario::Scenario& scenario, co
     offer.names = names;
     return offer;
   };
-  // The client's first frames would be a stranger's if the hub did not know of it yet.
+  // The server confirms a claim only after the hub has processed it, unless that is at once:
+  // otherwise the hub would drop the client's first frames as frames of a stranger.
   options.confirms = !hub_.ClaimsAtOnce();
   options.release = [this](const std::string& node) { TakeBack(node); };
   return options;
@@ -85,7 +86,7 @@ claim::Offer HubClaims::Give(const scenario::Scenario& scenario, const claim::Cl
     throw Error("this hub's tunnels are encrypted (WireGuard); join with a newer Viaduct");
   }
   offer.wireguard = cipher_->admit(offer.vni, *claim.wireguard, claim.client);
-  offer.port = wire::kVxlanPort;  // no other process has a port of the inner network
+  offer.port = wire::kVxlanPort;  // no other process uses a port of the inner network
   keys_[claim.node] = *claim.wireguard;
   hub_.Claim(claim.node, offer.wireguard->client.ToString());
   return offer;
@@ -111,7 +112,8 @@ void ReportClaims(const ClaimsSummary& summary, result::HubResult* result) {
   std::erase_if(*result->refused, [](const auto& each) { return each.second == 0; });
   if (!summary.is_encrypted) return;
   result->encryption = "wireguard";
-  // The data path knows their inner addresses.
+  // Replaces the inner addresses by the outer ones: the data path of the hub only knows the inner
+  // addresses of the encrypted tunnels.
   for (result::ClientResult& client : result->clients) {
     const auto found = summary.clients.find(client.node);
     if (client.client && found != summary.clients.end()) {

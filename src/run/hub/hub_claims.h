@@ -1,4 +1,4 @@
-// The nodes of a hub that clients claim with its key (`remote: true`).
+// The nodes of a hub that clients can claim with the hub's key (`remote: true`).
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,20 @@
 
 namespace viaduct::run {
 
-// The nodes with `remote: true`, in the scenario's order.
+// Returns the names of the nodes with `remote: true`, in the scenario's order.
 std::vector<std::string> ClaimableNodes(const scenario::Scenario& scenario);
-// All nodes' addresses, which every offer contains. Takes milliseconds for a thousand nodes.
+// Returns the addresses of all nodes, by name, which every offer contains. Takes milliseconds for a
+// thousand nodes.
 std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scenario& scenario);
-// Returns the data that a client needs to be this node, whose frames use this UDP port; without
-// session and names. The MAC address is locally administered and made of the node's VNI.
+// Returns the data that a client needs to run this node, whose frames are sent and received at this
+// UDP port; without session and names. The MAC address is locally administered and contains the
+// node's VNI.
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port);
 
 // The encryption of the tunnels to clients (remote/join/hub_encryption.h).
 struct HubCipher {
-  // Returns the data that the client with this key, at this address, needs for its node's tunnel.
-  // Throws Error; its text is sent to the client.
+  // Returns the data that the client with this key, at this address, needs for the tunnel of its
+  // node. Throws Error, whose text is sent to the client.
   std::function<claim::EncryptedTunnel(uint32_t vni, const claim::TunnelKey& key,
                                        const wire::IpAddress& client)>
       admit;
@@ -41,21 +43,23 @@ struct ClaimsSummary {
   std::map<std::string, wire::IpAddress> clients;  // the key is the node
   bool is_encrypted = false;
 };
-// Adds the summary to a hub's results.
+// Adds the counters and clients of claims to the results of a hub.
 void ReportClaims(const ClaimsSummary& summary, result::HubResult* result);
 
-// Answers clients on a control connection while the loop runs, and reports their claims to the hub.
+// Answers clients on control connections while the event loop runs, and reports their claims to the
+// hub.
 class HubClaims {
  public:
-  // Listens on the TCP port with the number of the hub's UDP port; `address` as in HubOptions.
-  // `cipher`: absent where tunnels are not encrypted. All must outlive this. Throws SystemError.
+  // Listens on the TCP port with the same number as the hub's UDP port; `address` as in HubOptions.
+  // `cipher`: absent if tunnels are not encrypted. All arguments must outlive this object. Throws
+  // SystemError.
   HubClaims(const scenario::Scenario& scenario, const claim::Key& key, const std::string& address,
             const std::optional<HubCipher>& cipher, Hub& hub, sys::EventLoop& loop);
   ~HubClaims() { hub_.OnClaimed({}); }
   HubClaims(const HubClaims&) = delete;
   HubClaims& operator=(const HubClaims&) = delete;
 
-  // The present counters and clients, for ReportClaims().
+  // Returns the present counters and clients, for ReportClaims().
   ClaimsSummary Summary() const {
     return {server_.counters(), server_.Clients(), cipher_.has_value()};
   }

@@ -29,7 +29,8 @@ std::vector<sys::Registry> HubRegistries() {
   return all;
 }
 
-// The name of a file has at most 255 bytes, of which the registry needs some.
+// Returns the name of the hub's entry, shortened because a file name has at most 255 bytes, some of
+// which the registry needs.
 std::string EntryName(const scenario::Scenario& scenario) {
   constexpr size_t kLongest = 100;
   return scenario.name.substr(0, kLongest);

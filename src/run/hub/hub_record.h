@@ -1,7 +1,8 @@
-// The records of running hubs: a registry (sys/machine/registry.h), whose entries hold record.json
-// and the hub's control socket, which speaks the protocol of path/engine/control_protocol.h:
-// `stats` is answered with a result::HubResult. A hub needs no root, so its record is where its
-// user's processes keep theirs (sys::UserPlaces("hubs")): no other user sees it, except root.
+// The records of running hubs: a registry (sys/machine/registry.h) whose entries contain
+// record.json and the hub's control socket. The socket's protocol is that of
+// path/engine/control_protocol.h; the answer to `stats` is a result::HubResult. A hub needs no
+// root, so its record is in the folder of its user's processes (sys::UserPlaces("hubs")), which no
+// other user can read, except root.
 #pragma once
 
 #include <functional>
@@ -18,26 +19,30 @@
 namespace viaduct::run {
 
 struct HubInfo : sys::RegistryEntry {
-  std::string scenario;            // the scenario's name; also the entry's if no other hub has it
-  uint16_t port = 0;               // UDP
-  std::vector<std::string> nodes;  // the remote ones
+  // The scenario's name, and the name of the entry unless another hub has that name.
+  std::string scenario;
+  uint16_t port = 0;               // UDP port
+  std::vector<std::string> nodes;  // the remote nodes
 
   void Read(const sys::RecordLines& lines);
 };
 
-// Returns the hubs of this user and, where they are visible, root's, ordered by name.
+// Returns the running hubs of this user and, if they are visible to this user, those of root,
+// ordered by name.
 std::vector<HubInfo> ListHubs();
-// Asks the hub for its statistics. Throws Error: it has ended, does not answer within `timeout`,
-// or is another user's.
+// Requests the hub's statistics. Throws Error if the hub has ended, does not answer within
+// `timeout`, or belongs to another user.
 result::HubResult AskHub(const HubInfo& hub, Duration timeout);
-// Removes the records of hubs that were killed; returns those. Problems are appended to `problems`.
+// Removes the records of hubs that were killed; returns the removed records. Appends problems to
+// `problems`.
 std::vector<HubInfo> RemoveDeadHubs(std::vector<std::string>* problems);
 
-// The record and the control socket of a hub of this process, as long as this object exists.
+// The record and the control socket of a hub of this process; removed when this object is
+// destroyed.
 class HubRecord {
  public:
-  // `complete` adds this process's part to the statistics of the simulator. All must outlive this.
-  // Throws SystemError, EnvironmentError.
+  // `complete` adds the statistics of this process to those of the simulator. All arguments must
+  // outlive this object. Throws SystemError, EnvironmentError.
   HubRecord(const scenario::Scenario& scenario, Hub& hub, sys::EventLoop& loop,
             std::function<void(result::HubResult*)> complete);
   ~HubRecord();

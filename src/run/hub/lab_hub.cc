@@ -1,4 +1,4 @@
-// A lab as a hub: its path engine has the tunnel.
+// A hub with a lab, whose path engine has the tunnel to the clients.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ using engine::ControlRequest;
 
 constexpr Duration kUpdateInterval = Duration::Milliseconds(500);
 
-// Returns, by node, the packets that the guards of ns-3's protocols have dropped there.
+// Returns, by node, the number of packets that the guards of ns-3's protocols have dropped in the
+// node.
 std::map<std::string, uint64_t> UnreadablePackets(const result::SimulatorReport& report) {
   constexpr std::string_view kGuards = "/protocols";
   std::map<std::string, uint64_t> by_node;
@@ -41,7 +42,8 @@ std::map<std::string, uint64_t> UnreadablePackets(const result::SimulatorReport&
   return by_node;
 }
 
-// Adds what was lost between a node and the client that has its programs.
+// Adds to a client's drops the packets that were lost between the node and the client, which runs
+// the node's programs.
 void AddLossesOfPrograms(const result::SimulatorReport& report, result::ClientResult* client) {
   const auto programs = report.counters.find(client->node + "/programs");
   if (programs == report.counters.end()) return;
@@ -50,7 +52,8 @@ void AddLossesOfPrograms(const result::SimulatorReport& report, result::ClientRe
   if (unresolved > 0) client->drops["unresolved"] += unresolved;
 }
 
-// Adds what nodes' ends of links refused of their clients' frames, which has not reached the node.
+// Adds the number of frames of clients that the nodes' ends of links refused, and that have not
+// reached the nodes.
 void AddRefused(const scenario::Scenario& scenario, const result::EngineResult& engine,
                 result::HubResult* hub) {
   std::map<std::string, const scenario::LinkSettings*> pairs;
@@ -124,7 +127,7 @@ class LabHub final : public Hub {
     result.traffic = std::move(traffic);
     result.Fail(failures);
     traffic_.reset();
-    engine_.reset();  // the simulator takes the lab down, and the engine with it
+    engine_.reset();  // the simulator removes the lab, and the engine with it
     const scenario::SimulatorDone done = conversation_->WaitForReport(true);
     const result::SimulatorReport& report = done.results;
     if (result.traffic) AddLosses(done.lost_at, &result.traffic->flows);
@@ -163,7 +166,8 @@ class LabHub final : public Hub {
     const result::EngineResult engine = engine_->Read();
     result.frames = engine.timing;
     AddRefused(scenario_, engine, &result);
-    // The timing reported last, at most half a second old, until the simulator's final report.
+    // Adds the last reported timing, which is at most half a second old, until there is the
+    // simulator's final report.
     if (const auto& events = conversation_->timing()) result.events = *events;
     uint64_t refused = 0;
     for (const result::ClientResult& client : result.clients) {
@@ -195,7 +199,7 @@ class LabHub final : public Hub {
     loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Poll(); });
   }
 
-  // Reports a failure of the forwarder, and keeps it for the results.
+  // Reports a failure of the forwarder on the terminal, and keeps it for the results.
   void WatchForwarder() {
     if (!has_forwarder_) return;
     const nlohmann::json lab = client_.Describe();
@@ -206,7 +210,7 @@ class LabHub final : public Hub {
     progress().Line(failure);
   }
 
-  // Removes everything that the hub has created, in any state.
+  // Removes everything that the hub has created, in whatever state it is.
   void CleanUp() {
     ends_ = true;
     traffic_.reset();
@@ -216,8 +220,8 @@ class LabHub final : public Hub {
     try {
       client_.DestroyLab();
     } catch (const Error&) {
-      // The simulator has taken it down, or never built it; else its record is kept for
-      // `viaduct clean`.
+      // Ignores the error: the simulator has removed the lab, or never built it; otherwise the
+      // lab's record is kept for `viaduct clean`.
     }
   }
 
@@ -226,9 +230,9 @@ class LabHub final : public Hub {
   broker::Client client_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::unique_ptr<Conversation> conversation_;
-  std::string socket_;  // control socket of the lab's engine
+  std::string socket_;  // the control socket of the lab's engine
   std::unique_ptr<EngineWatch> engine_;
-  std::unique_ptr<LabTraffic> traffic_;  // the scenario's own, if it has any
+  std::unique_ptr<LabTraffic> traffic_;  // the traffic of the scenario, if it has any
   bool has_forwarder_ = false;
   std::string failure_;  // the forwarder's failure
   bool ends_ = false;

@@ -15,12 +15,13 @@ namespace {
 using scenario::Flow;
 using scenario::LinkSettings;
 
-// Whether packets with this SPEC take no time, however many they are.
+// Whether any number of packets passes a link with this SPEC without taking any time.
 bool IsInstant(const path::Spec& spec) {
   return !spec.link.HasRate() && !spec.link.shared && !spec.delay.HasDelay();
 }
 
-// Whether packets of some kind may pass in both directions without taking any time.
+// Whether packets of at least one traffic class can pass the link in both directions without taking
+// any time.
 bool IsInstant(const LinkSettings& link) {
   if (IsWifi(link)) return false;
   const auto both = [](const auto& settings) {
@@ -42,7 +43,8 @@ bool Forwards(const scenario::Scenario& scenario, const std::string& name) {
   return node != scenario.nodes.end() && !node->host;
 }
 
-// Whether links without a limit, and the nodes that forward between them, lead to the receiver.
+// Whether packets can reach the flow's receiver over instant links only, and nodes that forward
+// between the links.
 bool HasInstantWay(const scenario::Scenario& scenario, const Flow& flow) {
   std::set<std::string> reached = {flow.from};
   std::vector<std::string> next = {flow.from};

@@ -5,9 +5,10 @@
 
 namespace viaduct::run {
 
-// In a simulated hub, links without a SPEC take no time, as between the nodes of a lab:
-// clients are in real time. Throws UsageError naming a flow whose rate nothing limits: UDP of a
-// sender whose links have none, or TCP by a way of links that have neither a rate nor a delay.
+// Throws UsageError naming a flow whose rate nothing limits: UDP of a sender none of whose links
+// has a rate, or TCP over links that have neither a rate nor a delay. In a simulated hub, packets
+// take no time on links without a SPEC, as between the nodes of a lab, because clients are in real
+// time.
 void CheckHubRates(const scenario::Scenario& scenario);
 
 }  // namespace viaduct::run

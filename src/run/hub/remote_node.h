@@ -9,16 +9,16 @@
 
 namespace viaduct::run {
 
-// A node's addresses on a link, IPv4 before IPv6; empty if it has none there.
+// Returns the addresses of a node on a link, IPv4 before IPv6; empty if the node has none on it.
 std::vector<wire::IpPrefix> AddressesOn(const scenario::LinkSettings& link,
                                         const std::string& node);
-// The client of a remote node has all the node's addresses, IPv4 before IPv6 of each link, and the
-// MTU of the link of the node that carries the longest packets.
+// Returns the addresses of a remote node's client, which are all addresses of the node, IPv4 before
+// IPv6 for each link. The client's MTU is that of the node's link that carries the longest packets.
 std::vector<wire::IpPrefix> AddressesOf(const scenario::Scenario& scenario,
                                         const scenario::NodeSettings& node);
 int MtuOf(const scenario::Scenario& scenario, const scenario::NodeSettings& node);
-// The gateways of a host, one of each family at most. A router's client has none: every address is
-// on its link.
+// Returns the gateways of a host, at most one of each family. The client of a router has no
+// gateway: every address is on its link.
 std::vector<wire::IpAddress> GatewaysOf(const scenario::Scenario& scenario,
                                         const scenario::NodeSettings& node);
 

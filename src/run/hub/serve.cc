@@ -28,8 +28,9 @@
 namespace viaduct::run {
 namespace {
 
-// A radio sends its own station's frames alone: the client of a station has the programs of a node
-// whose IP layer is ns-3's, which is IPv4's there.
+// Throws UsageError for a remote Wi-Fi station with an IPv6 address: a radio sends only frames of
+// its own station, so the client runs only the programs of a node whose IP layer is ns-3's, which
+// has only IPv4 in this case.
 void CheckRemoteStations(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;
@@ -77,7 +78,8 @@ void CheckAddress(const std::string& text) {
   }
 }
 
-// Reads the key's file, or creates it; returns nothing if no node can be claimed with a key.
+// Reads the hub's key from its file, or creates the file; returns nothing if no node can be claimed
+// with a key.
 std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const ServeOptions& options) {
   if (ClaimableNodes(scenario).empty()) return std::nullopt;
   const std::string file = options.key_file.empty() ? claim::DefaultKeyFile() : options.key_file;
@@ -88,7 +90,8 @@ std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const Serve
   return key;
 }
 
-// Throws UsageError if a node is for a host that sends VXLAN by itself: it exchanges no keys.
+// Throws UsageError if a node is for a host that sends VXLAN itself, without `viaduct join`: such a
+// host exchanges no keys.
 void CheckEncryptable(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
@@ -106,7 +109,7 @@ HubCipher CipherOf(remote::HubEncryption& encryption) {
           [&](const claim::TunnelKey& key) { encryption.Dismiss(key); }};
 }
 
-// Waits until a signal, or the end of the duration.
+// Waits until a signal arrives or the duration has passed.
 void WaitForEnd(Hub& hub, sys::EventLoop& loop, Instant end) {
   result::HubProgress before = hub.latest();
   hub.OnUpdate([&](const result::HubProgress& now) {
@@ -116,7 +119,7 @@ void WaitForEnd(Hub& hub, sys::EventLoop& loop, Instant end) {
   try {
     loop.Run([] { return false; }, end);
   } catch (const sys::Interrupted&) {
-    // The usual end of a hub.
+    // A signal is the usual end of a hub.
   }
   loop.IgnoreSignals();
 }
@@ -134,7 +137,8 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
   const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
   if (!is_simulation || options.cipher_port) need_root();
   privilege::NeedNoRoot();
-  // The broker is started before the loop, whose blocked signals it would inherit.
+  // Starts the broker before the event loop blocks signals, because the broker would inherit the
+  // blocked signals.
   std::optional<broker::Client> broker;
   if (!is_simulation) {
     broker.emplace(broker::Client::ConnectOrSpawn());
@@ -166,7 +170,8 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
         HubIntroduction(scenario, hub->latest().port, cipher.has_value());
     std::fputs(TerminalText(introduction).c_str(), stderr);
   }
-  // The duration is that of serving clients: what it took to get ready is not a part of it.
+  // Starts the duration now: it is the time in which clients are served, without the time for the
+  // preparation.
   const Instant end =
       options.duration ? MonotonicClock::Now() + *options.duration : Instant::Never();
   WaitForEnd(*hub, loop, end);

@@ -1,5 +1,5 @@
-// `viaduct hub` from its start to its end: checks, the hub, its clients' claims and encryption, its
-// record, its results.
+// `viaduct hub` from its start to its end: the checks, the hub, the claims of clients and their
+// encryption, the hub's record, the results.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,19 @@
 namespace viaduct::run {
 
 struct ServeOptions {
-  std::string address;   // this machine's address for clients; empty: all of them
-  uint16_t port = 0;     // UDP, and TCP for claims; 0: any
-  std::string key_file;  // with the key for clients, created if missing; empty: the user's
-  std::optional<uint16_t> cipher_port;  // WireGuard's UDP port; absent: no encryption
-  std::optional<Duration> duration;     // time of serving; absent: until a signal
+  std::string address;  // this machine's address for clients; empty: all addresses
+  uint16_t port = 0;    // the UDP port, and the TCP port for claims; 0: any
+  // The file with the key for clients, which is created if it is missing; empty: the file of the
+  // user.
+  std::string key_file;
+  std::optional<uint16_t> cipher_port;  // UDP port of WireGuard; absent: no encryption
+  std::optional<Duration> duration;     // time in which clients are served; absent: until a signal
   bool quiet = false;
 };
 
-// Serves clients until a signal or the end of the duration. `need_root` is called before anything
-// that needs root. Throws UsageError for a scenario that has no hub, or no remote node; Error if
-// anything else ends it.
+// Serves clients until a signal arrives or the duration has passed. Calls `need_root` before
+// anything that needs root. Throws UsageError for a scenario that cannot run in a hub, or has no
+// remote node; Error if anything else ends the hub.
 result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOptions& options,
                                const std::function<void()>& need_root);
 

@@ -1,4 +1,4 @@
-// A simulation in real time as a hub.
+// A hub that simulates in real time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class SimulatedHub final : public Hub {
     AddLosses(done.lost_at, &flows_);
   }
 
-  // Messages about what the scenario itself does in the network.
+  // Handles messages about the traffic that the scenario itself has in the network.
   void Take(const scenario::Converged& converged) {
     CheckConvergence(scenario_, converged.convergence);
     converged_ = true;
@@ -145,9 +145,9 @@ class SimulatedHub final : public Hub {
     progress().Line(fmt::format("{}: {}", output.program, output.line));
   }
 
-  void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own
+  void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own progress
 
-  // All further messages are a run's, or thrown by SimulatorProcess.
+  // Throws for all other messages, which belong to a run, or which SimulatorProcess handles.
   template <class Message>
   void Take(const Message&) {
     throw Error(fmt::format("the simulator sent '{}', which none of a hub does", Message::kName));
@@ -164,7 +164,8 @@ class SimulatedHub final : public Hub {
         simulator_->fd(), [this] { Read(); }, simulator_->Events());
   }
 
-  // A storm of claims is more than the simulator reads at once.
+  // Sends a command and polls the simulator again, because the simulator cannot read many claims at
+  // once.
   void Tell(const scenario::SimulatorCommand& command) {
     simulator_->Tell(command);
     if (!simulator_->Ended()) Watch();
@@ -184,9 +185,9 @@ class SimulatedHub final : public Hub {
   std::optional<result::HubResult> report_;
   bool serves_ = false;
   bool gathers_ = false;
-  std::vector<result::ClientResult> gathered_;  // the clients of a part of the statistics
-  bool converged_ = false;                      // the scenario's own traffic has begun
-  // The results of the scenario's own traffic:
+  std::vector<result::ClientResult> gathered_;  // clients of the received parts of statistics
+  bool converged_ = false;                      // whether the scenario's traffic has begun
+  // The results of the scenario's traffic:
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;
   std::vector<result::LinkEvent> events_;

@@ -15,7 +15,8 @@
 namespace viaduct::run {
 namespace {
 
-// The time limit for flows to report; a UDP flow waits for packets that are under way.
+// The time within which flows must report their results; a UDP flow waits for packets that are
+// still in the network.
 constexpr Duration kEndTimeout = Duration::Seconds(20);
 
 void CheckNode(const scenario::Scenario& scenario, const std::string& name,
@@ -27,8 +28,8 @@ void CheckNode(const scenario::Scenario& scenario, const std::string& name,
       scenario.file, where, name));
 }
 
-// Throws UsageError for a link that cannot be captured: each end's arrivals are captured, and for a
-// link with one end in the lab also the frames that it sends.
+// Throws UsageError for a link that cannot be captured. A capture has the frames that arrive at
+// each end; for a link with only one end in the lab it also has the frames that this end sends.
 void CheckLabCaptures(const scenario::Scenario& scenario) {
   for (const std::string& link : scenario::CapturedLinks(scenario)) {
     const size_t ends = EndpointsOf(scenario, link).size();
@@ -123,7 +124,7 @@ LabTraffic::LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop,
               progress) {}
 
 void LabTraffic::Start() {
-  sys::RaiseDescriptorLimit();  // each program of a flow needs three
+  sys::RaiseDescriptorLimit();  // each program of a flow needs three descriptors
   runner_.Start();
 }
 

@@ -1,5 +1,5 @@
-// The traffic of the scenario itself in the network of a hub, in addition to the clients': its
-// flows, programs, events, captures and the states of its kernels.
+// The traffic of the scenario in the network of a hub, in addition to the traffic of clients:
+// flows, programs, events, captures, and the states of kernels.
 #pragma once
 
 #include <memory>
@@ -17,36 +17,39 @@
 
 namespace viaduct::run {
 
-// Whether the scenario has any such traffic.
+// Whether the scenario has flows, programs, events, captures or states of kernels.
 bool HasHubTraffic(const scenario::Scenario& scenario);
-// Whether any of the traffic has a time, counted from convergence.
+// Whether the scenario has traffic whose times are counted from convergence: flows, programs or
+// events.
 bool HasTimedTraffic(const scenario::Scenario& scenario);
-// Throws UsageError naming a flow or program of a remote node, whose programs are its client's, and
-// EnvironmentError if a lab's flows need a program that is missing.
+// Throws UsageError naming a flow or program of a remote node, because its client runs its
+// programs; throws EnvironmentError if a lab's flows need a program that is missing.
 void CheckHubTraffic(const scenario::Scenario& scenario);
-// The folder of the capture files, in the working directory.
+// Returns the folder of the capture files, in the working directory.
 std::string HubCaptureFolder(const scenario::Scenario& scenario);
-// The results of flows and programs.
+// Returns the results of flows and programs.
 result::HubTraffic DescribeTraffic(const scenario::Scenario& scenario,
                                    std::vector<result::FlowResult> flows,
                                    const std::vector<result::ProgramOutcome>& programs);
-// Returns a line that the last `count` events of a scenario had not happened when its hub ended,
-// with the first of them; empty: all had.
+// Returns a line that reports that the last `count` events of a scenario had not happened when its
+// hub ended, with the first of these events; empty if `count` is 0.
 std::string EventsToCome(const scenario::Scenario& scenario, size_t count);
-// Returns the traffic's results as a table and lines, which `viaduct hub` prints at its end.
+// Returns the results of the traffic as a table and lines, which `viaduct hub` prints at its end.
 std::string HubTrafficTable(const result::HubTraffic& traffic);
 
-// Runs the scenario's traffic in a lab, at its times from Start() on.
+// Runs the scenario's traffic in a lab, at the times that the scenario sets, counted from Start().
 class LabTraffic {
  public:
-  // All must outlive this object; `engine` may be null if no link has a SPEC. Captures begin now.
-  // Throws Error.
+  // All arguments must outlive this object; `engine` may be null if no link has a SPEC. Starts the
+  // captures. Throws Error.
   LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
              EngineWatch* engine, Progress& progress);
 
-  // Returns when the receivers of all flows are ready; times count from then.
+  // Starts the traffic. Returns when the receivers of all flows are ready; times are counted from
+  // that moment.
   void Start();
-  // Ends the flows and programs that still run. `failures` gets a line for each failure.
+  // Ends the flows and programs that still run and returns the results. Adds a line for each
+  // failure to `failures`.
   result::HubTraffic Finish(std::vector<std::string>* failures);
 
  private:

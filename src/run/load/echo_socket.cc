@@ -23,12 +23,13 @@ namespace viaduct::load {
 namespace {
 
 constexpr size_t kHeader = wire::IcmpHeader::kSize;
-constexpr size_t kIdentifier = 4, kSequence = 6;  // offsets, of echo (RFC 792)
+constexpr size_t kIdentifier = 4, kSequence = 6;  // offsets in an echo message (RFC 792)
 constexpr size_t kMaxIpv4Header = 60;
 constexpr int kReceiveBuffer = 4 << 20;
-constexpr int kMaxErrors = 16;  // in a row
+constexpr int kMaxErrors = 16;  // maximum number of consecutive errors
 
-// A raw socket gets copies of everything that this machine receives: none but echo replies.
+// Makes a raw socket receive only echo replies, instead of a copy of every ICMP message that this
+// machine receives.
 void PassRepliesOnly(int fd, bool ipv6) {
   if (ipv6) {
     icmp6_filter filter;
@@ -41,7 +42,8 @@ void PassRepliesOnly(int fd, bool ipv6) {
   }
 }
 
-// Whether a datagram that arrives at a UDP socket of the loopback interface gets a time stamp.
+// Whether a datagram that is sent to a UDP socket on the loopback interface gets a time stamp on
+// arrival.
 bool IsStamped(int fd, const sockaddr_in& to) {
   std::byte byte{};
   if (sendto(fd, &byte, 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 1) return true;
@@ -58,9 +60,9 @@ bool IsStamped(int fd, const sockaddr_in& to) {
   return recvmsg(fd, &message, MSG_DONTWAIT) != 1 || CMSG_FIRSTHDR(&message) != nullptr;
 }
 
-// The kernel begins to stamp packets a while after the machine's first socket has asked for it
-// (net_enable_timestamp() in net/core/dev.c leaves it to a work queue). A packet without a stamp
-// gets one when it is read, which may be much later.
+// Waits until the kernel stamps packets, which it begins a while after the first socket of the
+// machine has asked for stamps (net_enable_timestamp() in net/core/dev.c uses a work queue). A
+// packet without a stamp would be stamped when it is read, which may be much later.
 void AwaitStamps() {
   constexpr int kMaxTries = 100;
   const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -69,7 +71,7 @@ void AwaitStamps() {
   loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof loopback;
   auto* address = reinterpret_cast<sockaddr*>(&loopback);
-  // SO_TIMESTAMPING invents no stamp, as SO_TIMESTAMPNS does.
+  // Uses SO_TIMESTAMPING, which adds no stamp when the packet is read, unlike SO_TIMESTAMPNS.
   const int stamps = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
   if (!socket || bind(socket.get(), address, length) != 0 ||
       getsockname(socket.get(), address, &length) != 0 ||
@@ -123,7 +125,7 @@ void EchoSocket::Open(const std::string& bind) {
 
 int EchoSocket::Send(uint16_t sequence) {
   wire::Store16(&request_[kSequence], sequence);
-  if (raw_ && !ipv6_) {  // otherwise the kernel computes the checksum
+  if (raw_ && !ipv6_) {  // for other sockets the kernel computes the checksum
     wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], 0);
     wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], wire::InternetChecksum(request_));
   }
@@ -136,7 +138,7 @@ int EchoSocket::Send(uint16_t sequence) {
 }
 
 std::optional<uint16_t> EchoSocket::SequenceOf(size_t length) const {
-  size_t header = 0;  // IP's, before the message on a raw IPv4 socket
+  size_t header = 0;  // length of the IP header, which a raw IPv4 socket passes before the message
   if (raw_ && !ipv6_) header = length > 0 ? (std::to_integer<size_t>(reply_[0]) & 0xf) * 4 : 0;
   if (length < header + kHeader) return std::nullopt;
   const std::byte* icmp = &reply_[header];
@@ -156,7 +158,8 @@ std::optional<EchoSocket::Reply> EchoSocket::Receive() {
     message.msg_controllen = sizeof control;
     const ssize_t length = recvmsg(fd_.get(), &message, MSG_DONTWAIT);
     if (length < 0 && errno == EAGAIN) return std::nullopt;
-    // A signal, or an error of the network that the socket reports once: an interface is down.
+    // The cause is a signal, or an error of the network that the socket reports once, for example
+    // that an interface is down.
     if (length < 0) {
       ++errors;
       continue;

@@ -13,9 +13,9 @@
 
 namespace viaduct::load {
 
-// Sends echo requests to one address and reads their replies. Where the kernel permits it the
-// socket is one of its echo sockets (net.ipv4.ping_group_range), which need no privilege, else a
-// raw one (CAP_NET_RAW).
+// Sends echo requests to one address and reads the replies. If the kernel permits it, the socket is
+// one of the kernel's echo sockets (net.ipv4.ping_group_range), which need no privilege; otherwise
+// it is a raw socket (CAP_NET_RAW).
 class EchoSocket {
  public:
   struct Reply {
@@ -23,19 +23,19 @@ class EchoSocket {
     Instant received;  // the kernel's time stamp, CLOCK_REALTIME
   };
 
-  // `bind`: the source address; empty: chosen by the route. `size`: bytes of payload. Throws
-  // SystemError, also if neither kind of socket is permitted.
+  // `bind`: the source address; empty: the route's. `size`: bytes of payload. Throws SystemError,
+  // also if neither kind of socket is permitted.
   EchoSocket(const Endpoint& to, const std::string& bind, int size);
 
-  // Returns 0, or the error of a request that the kernel refused.
+  // Sends a request. Returns 0, or the errno if the kernel refused the request.
   int Send(uint16_t sequence);
   // Returns the next reply to a request of this socket; nothing if none has arrived.
   std::optional<Reply> Receive();
-  // Waits until a reply may have arrived, for `limit` at most, or for a signal.
+  // Waits until a reply may have arrived, at most for `limit`, or until a signal.
   void AwaitReply(Duration limit) const;
-  // The number of messages to this socket that were no replies to its requests.
+  // Returns the number of messages that arrived at this socket and were no replies to its requests.
   uint64_t foreign() const { return foreign_; }
-  // Replies that arrived while the socket's buffer was full.
+  // Returns the number of replies that the kernel dropped because the socket's buffer was full.
   uint64_t dropped_here() const { return SocketDrops(fd_.get()); }
 
  private:
@@ -44,7 +44,9 @@ class EchoSocket {
 
   Endpoint to_;
   bool ipv6_ = false, raw_ = false;
-  uint16_t identifier_ = 0;  // used by raw sockets; the kernel chooses an echo socket's
+  // The identifier of requests, for raw sockets; the kernel chooses the identifier of an echo
+  // socket.
+  uint16_t identifier_ = 0;
   UniqueFd fd_;
   std::vector<std::byte> request_, reply_;
   uint64_t foreign_ = 0;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr Duration kTimeout = Duration::Seconds(5);
 constexpr Duration kInterval = Duration::Milliseconds(10);
-constexpr uint16_t kDiscardPort = 9;  // RFC 863
+constexpr uint16_t kDiscardPort = 9;  // the discard port, RFC 863
 
 wire::IpAddress AddressOf(const Endpoint& endpoint) {
   if (endpoint.family() == AF_INET6) {
@@ -36,7 +36,7 @@ wire::IpAddress AddressOf(const Endpoint& endpoint) {
   return wire::LoadAddress(wire::Family::kIpv4, reinterpret_cast<const std::byte*>(&in.sin_addr));
 }
 
-// Returns the port, which is at the same offset in both families.
+// Returns the port of an endpoint, which is at the same offset in both families.
 uint16_t& PortOf(Endpoint& endpoint) {
   return reinterpret_cast<sockaddr_in&>(endpoint.address).sin_port;
 }
@@ -62,7 +62,8 @@ sys::LinkInfo EthernetInterface(sys::Netlink& kernel, int ifindex, const wire::I
   return *found;
 }
 
-// Waits for the next hop's MAC address; packets sent to it make the kernel resolve it.
+// Waits until the kernel knows the next hop's MAC address; sends packets to `to`, so that the
+// kernel resolves it.
 wire::MacAddress AwaitNeighbour(sys::Netlink& kernel, const sys::SimpleRoute& route, int fd,
                                 Endpoint to) {
   PortOf(to) = htons(kDiscardPort);

@@ -1,4 +1,4 @@
-// viaduct-load: measured UDP traffic between two ends, and round trips.
+// viaduct-load: measures UDP traffic between two ends, and round trips.
 #include <csignal>
 #include <cstdio>
 
@@ -11,7 +11,7 @@ namespace {
 
 viaduct::load::ReceiveRequests requests;
 
-// No SA_RESTART: a blocked call must return.
+// Sets signal handlers without SA_RESTART, so that a blocked call returns when a signal arrives.
 void HandleSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { requests.stop = true; };

@@ -72,7 +72,7 @@ TEST(TallyTest, TellsReorderedFromDuplicate) {
 TEST(TallyTest, AGapForgetsWhatItCovers) {
   Tally tally;
   const uint64_t far = SequenceWindow::kNumbers;
-  Record(tally, {0, 1, far + 1, far});  // far and 0 share a slot, far + 1 and 1 too
+  Record(tally, {0, 1, far + 1, far});  // far shares a slot with 0, and far + 1 with 1
   EXPECT_EQ(tally.received(), 4u);
   EXPECT_EQ(tally.duplicates(), 0u);
   EXPECT_EQ(tally.reordered(), 1u);
@@ -97,7 +97,7 @@ TEST(PaceTest, ARefusedPacketWasOffered) {
   const std::atomic<bool> stop = false;
   std::vector<uint64_t> taken;
   const Paced paced = Pace(options, stop, [&](uint64_t number, int packets, Instant) {
-    // The link is down for 40 of the 100.
+    // Accepts packets except number 30 to 69, as if the link were down for 40 of the 100 packets.
     int count = 0;
     for (; count < packets && (number + count < 30 || number + count >= 70); ++count) {
       taken.push_back(number + count);
@@ -139,7 +139,7 @@ TEST(ReceiverTest, DuplicatesCountForNoRate) {
   EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), uint64_t{0}), 3u);
 }
 
-// There is no way through an interface that does not exist.
+// Sends packets to an interface that does not exist, so that there is no route for them.
 TEST(SenderTest, RefusesWhatItHasNoWayForAndGoesOn) {
   SendOptions options;
   options.to = MakeEndpoint("fe80::1", 9);
@@ -167,7 +167,7 @@ TEST(PacerTest, CatchesUpAtMostTheLimit) {
   EXPECT_EQ(pacer.DueNow(0, At(100), 1024), 101);
   EXPECT_EQ(pacer.DueNow(0, At(100), 32), 32);
   EXPECT_EQ(pacer.Slip(), Duration());
-  // 50 ms late: 48 ms are given up.
+  // The sender is 50 ms late: it catches up 2 ms, and the schedule slips by 48 ms.
   EXPECT_EQ(pacer.DueNow(0, At(50'000), 4096), 2001);
   EXPECT_EQ(pacer.Slip(), Duration::Milliseconds(48));
   EXPECT_EQ(pacer.DueNow(2001, At(50'000), 4096), 0);

@@ -17,10 +17,10 @@ struct CommandLine {
   bool json = false;
 };
 
-// Throws UsageError; on --help prints the help and exits.
+// Parses the command line. Throws UsageError; for --help prints the help and exits.
 CommandLine ParseCommandLine(int argc, const char* const* argv);
 
-// Parses "16Mbit" (of payload), "20000pps", "max" (no value). Throws UsageError.
+// Parses "16Mbit" (of payload), "20000pps", or "max" (returns no value). Throws UsageError.
 std::optional<double> ParsePacketRate(std::string_view text, int payload_bytes);
 
 }  // namespace viaduct::load

@@ -11,8 +11,8 @@
 namespace viaduct::load {
 namespace {
 
-// Below this distance to the next packet the pacer spins: a timer wakes about 5 us late on an
-// idle core, up to 60 us seen.
+// The distance to the next packet below which the sender spins instead of sleeping: a timer wakes
+// about 5 us late on an idle core; up to 60 us were seen.
 constexpr Duration kSpin = Duration::Microseconds(100);
 constexpr Duration kCatchUp = Duration::Milliseconds(2);
 
@@ -45,7 +45,8 @@ class PacedLoop {
     return static_cast<int>(std::min(static_cast<uint64_t>(options_.batch), Remaining()));
   }
 
-  // Sends packets. Those accepted count as offered, and the first one if it was refused.
+  // Sends packets. The accepted packets count as offered; if the first packet is refused, that
+  // packet does, too.
   void Send(int packets, Instant now) {
     const int taken = send_(result_.offered, packets, now);
     result_.sent += static_cast<uint64_t>(taken);

@@ -1,4 +1,4 @@
-// The loop of a sender that keeps a rate, used by viaduct-load and by the frame sources of the
+// The loop of a sender that sends at a rate, used by viaduct-load and by the frame sources of the
 // benchmarks.
 #pragma once
 
@@ -13,27 +13,30 @@
 namespace viaduct::load {
 
 struct PaceOptions {
-  std::optional<double> rate;  // packets per second; absent: as fast as they are accepted
+  std::optional<double> rate;  // packets per second; absent: as fast as packets are accepted
   Duration duration;
-  std::optional<uint64_t> count;  // the maximum number of packets
-  int batch = 32;                 // packets handed over at once, at most
+  std::optional<uint64_t> count;  // maximum number of packets
+  int batch = 32;                 // maximum number of packets for one call of SendPackets
 };
 
 struct Paced {
-  uint64_t offered = 0;  // packets whose turn it was, accepted or refused
-  uint64_t sent = 0;     // the accepted ones of these
-  Instant started;       // CLOCK_MONOTONIC: the first packet's due time
-  Duration elapsed;      // from there to the last call's return
-  Histogram late;        // paced: the time from a packet's due time until it was handed over, ns
-  Duration slip;         // paced: the shift of the schedule (see Pacer)
+  uint64_t offered = 0;  // packets that were due, accepted or refused
+  uint64_t sent = 0;     // packets that were accepted
+  Instant started;       // CLOCK_MONOTONIC: the time at which the first packet was due
+  Duration elapsed;      // time from `started` until the last call returned
+  // The time from a packet's due time until it was sent, in ns, for a sender with a rate.
+  Histogram late;
+  // The shift of the schedule because of delays (Pacer::Slip()), for a sender with a rate.
+  Duration slip;
 };
 
-// Sends packets `number`, `number` + 1, ...; returns the number of them that were accepted, from
-// the first on. After 0 the first of them counts as refused: it was offered, and its number is not
-// used again, so for the receiver it is missing like any lost packet.
+// Sends packets `number`, `number` + 1, ... and returns the number of packets that were accepted,
+// counted from the first. If it returns 0, the first packet counts as refused: it was offered, and
+// its number is not used again, so that the receiver counts it as missing like any lost packet.
 using SendPackets = std::function<int(uint64_t number, int packets, Instant now)>;
 
-// Calls `send` until done or `stop`. Above about 5,000 packets per second it needs a separate core.
+// Calls `send` until `duration` or `count` is reached, or `stop` is set. Above about 5,000 packets
+// per second the caller needs a separate core.
 Paced Pace(const PaceOptions& options, const std::atomic<bool>& stop, const SendPackets& send);
 
 void SleepFor(Duration duration);

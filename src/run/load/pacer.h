@@ -8,16 +8,17 @@
 
 namespace viaduct::load {
 
-// Packet n is due n/rate after the start, computed from n (no rounding adds up). A sender that was
-// delayed (preempted, or slowed down by a kernel that runs the whole path in its send call) may
-// catch up at most `catch_up`; any further delay shifts the schedule and is counted as slip, so
-// that a stall does not become a burst, which the network was never meant to carry.
+// A schedule in which packet n is due n/rate after the start, computed from n, so that rounding
+// errors do not add up. A sender that was delayed (preempted, or slowed down by a kernel that runs
+// the whole path in its send call) may catch up at most `catch_up`; any further delay shifts the
+// schedule and is counted as slip, so that a delay does not become a burst, for which the network
+// was not designed.
 class Pacer {
  public:
   Pacer(double packets_per_second, Instant start, Duration catch_up)
       : period_ns_(1e9 / packets_per_second), start_(start), catch_up_(catch_up) {}
 
-  // The instant at which packet `n` is due.
+  // Returns the time at which packet `n` is due.
   Instant Due(uint64_t n) const {
     return start_ + Duration::Nanoseconds(static_cast<int64_t>(period_ns_ * n)) + slip_;
   }
@@ -29,7 +30,7 @@ class Pacer {
     const double backlog = std::min(behind, catch_up_).nanoseconds() / period_ns_;
     return static_cast<int>(std::min<double>(backlog + 1, limit));
   }
-  // The shift of the schedule because the sender could not keep it.
+  // Returns the shift of the schedule by the delays that the sender could not catch up.
   Duration Slip() const { return slip_; }
 
  private:

@@ -32,8 +32,8 @@ class Pinger {
   }
 
  private:
-  // The number of different sequence numbers (16 bits), which identify requests: a reply belongs to
-  // the last request with its number.
+  // The number of different sequence numbers (16 bits), by which replies are assigned to requests:
+  // a reply belongs to the last request with its number.
   static constexpr size_t kNumbers = 1 << 16;
 
   enum class State : uint8_t { kNone, kSent, kAnswered };
@@ -43,7 +43,8 @@ class Pinger {
   };
 
   int Send(uint64_t number) {
-    // Replies have the kernel's time stamp, so they may be read as late as now.
+    // Reads the replies only now: that is not too late, because each reply has a time stamp of the
+    // kernel.
     TakeReplies();
     if (number == 0) first_ = MonotonicClock::Now();
     Request& request = requests_[number % kNumbers];
@@ -87,7 +88,7 @@ class Pinger {
   }
 
   void AwaitReplies() {
-    stop_ = false;  // replies under way are still received
+    stop_ = false;  // AwaitReplies() still receives replies after the sending was stopped
     const Instant over = last_sent_ + options_.linger;
     for (;;) {
       TakeReplies();

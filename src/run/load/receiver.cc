@@ -15,10 +15,11 @@ namespace viaduct::load {
 namespace {
 
 constexpr int kBatch = 64;
-// The silence after which a flow whose packets have all arrived is over: a duplicate may follow.
+// The time without packets after which a flow is over although all its packets have arrived:
+// duplicates may follow.
 constexpr Duration kLingerWhenComplete = Duration::Milliseconds(300);
 
-// Buffers for the headers of one recvmmsg call; payloads are cut to the header.
+// Buffers for one recvmmsg call; the payloads are truncated to the header of viaduct-load.
 class ReceiveBatch {
  public:
   ReceiveBatch() {
@@ -28,7 +29,7 @@ class ReceiveBatch {
       messages_[i].msg_hdr.msg_iovlen = 1;
     }
   }
-  // Blocks for the first packet until the socket's timeout; returns how many there are.
+  // Waits for packets until the socket's timeout; returns the number of received packets.
   int Receive(int fd) {
     const int n = recvmmsg(fd, messages_.data(), kBatch, MSG_WAITFORONE | MSG_TRUNC, nullptr);
     if (n >= 0) return n;
@@ -78,7 +79,9 @@ class Receiver {
     }
     if (requests_.sender_ended && !told_) {
       told_ = true;
-      last_activity_ = now;  // packets under way get `linger` from here, as from a marker
+      // Packets that are still in the network may arrive for `linger` from now on, as after an end
+      // marker.
+      last_activity_ = now;
       return false;
     }
     if (!result_.sent && !told_) return false;
@@ -103,16 +106,19 @@ class Receiver {
 
   uint64_t Received() { return options_.socket.sample > 1 ? Total() : result_.tally.received(); }
 
-  // Returns the packets so far: those read, and with sampling those that the filter counted.
+  // Returns the number of packets so far: the packets that were read, and with sampling also the
+  // packets that the filter dropped and counted.
   uint64_t Total() {
     const uint64_t read = result_.tally.received() + result_.tally.duplicates();
     return options_.socket.sample > 1 ? read + Drops() : read;
   }
 
-  // The kernel counts them in 32 bits, which a fast flow fills within the hour.
+  // Extends the kernel's counter of dropped packets, whose 32 bits overflow within an hour in a
+  // fast flow.
   uint64_t Drops() { return drops_ = GrownFrom(drops_, SocketDrops(fd_.get())); }
 
-  // Updates the series and the last time at which a count is known. Duplicates do not count.
+  // Updates the time series, and the last time at which the number of packets is known. Duplicates
+  // do not count.
   void CountUpTo(Instant now, bool arrived) {
     const uint64_t total = Received();
     if (total == counted_) return;
@@ -121,7 +127,8 @@ class Receiver {
       first_count_ = total;
     }
     result_.series.Add(now - first_, total - counted_);
-    // The counter's growth alone has no time: only a packet received now has one.
+    // Sets the time only if a packet was received now: the growth of the kernel's counter alone
+    // does not show when packets arrived.
     if (arrived) {
       last_ = now;
       last_count_ = total;
@@ -145,7 +152,7 @@ class Receiver {
   ReceiveResult result_;
   std::optional<uint32_t> flow_;
   int size_ = 0;
-  bool told_ = false;  // that the sender has ended
+  bool told_ = false;  // whether a request has reported that the sender has ended
   uint64_t drops_ = 0;
   uint64_t counted_ = 0, first_count_ = 0, last_count_ = 0;
   Instant started_, last_activity_, first_, last_;

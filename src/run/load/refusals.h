@@ -1,4 +1,4 @@
-// Packets that the kernel did not take.
+// Packets that the kernel refused to send.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@ namespace viaduct::load {
 // The number of refused packets, by errno.
 using Refusals = std::map<int, uint64_t>;
 
-// Whether a sender without any accepted packet gives up at this refusal, the `count`th with this
-// errno: then the packets themselves are wrong, and no change of the network would help.
+// Whether a sender that has sent no packet yet must fail at this refusal, which is the `count`th
+// with this errno: the errno shows that the packets themselves are wrong, and a change of the
+// network would not help.
 bool IsHopeless(int error, uint64_t count);
 
 }  // namespace viaduct::load

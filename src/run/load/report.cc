@@ -20,7 +20,7 @@ const char* NameOf(ReceiveResult::End end) {
   return "signal";
 }
 
-// Returns an error's name: "ENETUNREACH".
+// Returns the name of an errno: "ENETUNREACH".
 std::string ErrorName(int error) {
   const char* name = strerrorname_np(error);
   return name != nullptr ? name : std::to_string(error);
@@ -64,7 +64,7 @@ result::LoadSent Report(const SendOptions& options, const SendResult& result) {
 
 result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& result) {
   const Tally& tally = result.tally;
-  // The highest sequence number seen replaces a missing end marker.
+  // Uses the highest sequence number if the end marker is missing.
   const uint64_t sent = result.sent.value_or(std::max(tally.sequences_seen(), result.received));
   result::LoadReceived report;
   report.ended_by = NameOf(result.end);
@@ -84,7 +84,7 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   report.rate = report.packet_rate * report.size * 8;
   report.delay = result::LoadTimes::Of(tally.delay());
   report.sample = options.socket.sample;
-  if (report.sample == 1) {  // otherwise most packets were not examined
+  if (report.sample == 1) {  // with sampling most packets were not examined
     report.gaps = tally.gaps().Find(sent);
     report.gaps_omitted = tally.gaps().omitted();
   }

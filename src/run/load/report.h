@@ -1,4 +1,5 @@
-// The output of viaduct-load: JSON for programs (base/result/load.h), a few lines for people.
+// The output of viaduct-load: JSON for programs (base/result/load.h), and a few lines of text for
+// people.
 #pragma once
 
 #include <string>

@@ -21,10 +21,10 @@ constexpr Duration kEndMarkerGap = Duration::Milliseconds(10);
 
 uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
-// The packet heads and message headers for one sendmmsg call, set up once.
+// The packets and message headers for one sendmmsg call, set up once.
 class SendBatch {
  public:
-  // `way`: of frames; null: a socket makes packets of the payloads.
+  // `way`: for a sender of complete frames; null: a UDP socket makes packets of the payloads.
   SendBatch(int packets, int size, const FrameWay* way)
       : way_(way),
         head_(way == nullptr ? 0 : way->head().size()),
@@ -44,7 +44,7 @@ class SendBatch {
     WriteHeader(header, Packet(index).subspan(head_));
     if (way_ != nullptr) way_->Complete(Packet(index));
   }
-  // Returns how many packets the kernel accepted; 0 if it refused the first.
+  // Returns the number of packets that the kernel accepted; 0 if it refused the first packet.
   int Send(int fd, int packets) { return std::max(0, sendmmsg(fd, messages_.data(), packets, 0)); }
 
  private:
@@ -53,7 +53,7 @@ class SendBatch {
   }
 
   const FrameWay* way_;
-  size_t head_, size_;  // bytes
+  size_t head_, size_;  // bytes of the headers before the payload, and of the packet
   std::vector<std::byte> packets_;
   std::vector<iovec> vectors_;
   std::vector<mmsghdr> messages_;
@@ -75,7 +75,8 @@ class Sender {
     const uint64_t dropped_before = OwnInterfaceDrops();
     static_cast<Paced&>(result_) =
         Pace(options_, stop_, [this](auto... what) { return SendPackets(what...); });
-    // The count of an interface that was removed meanwhile is lost.
+    // The counter of an interface that was removed in the meantime is lost, so the sum may have
+    // decreased.
     const uint64_t dropped = OwnInterfaceDrops();
     result_.interface_drops = dropped - std::min(dropped, dropped_before);
     SendEndMarkers();
@@ -95,8 +96,8 @@ class Sender {
       return 0;
     }
     int taken = batch_.Send(fd(), packets);
-    // The socket first reports what became of an earlier packet (an ICMP error), in place of
-    // sending this one.
+    // Sends a second time if no packet was accepted: a socket first reports an error of an earlier
+    // packet (an ICMP error) instead of sending.
     if (taken == 0) taken = batch_.Send(fd(), packets);
     if (taken == 0) CountRefusal(errno);
     any_sent_ = any_sent_ || taken > 0;
@@ -105,7 +106,8 @@ class Sender {
 
   int fd() const { return way_ ? way_->fd() : socket_.get(); }
 
-  // Connects the socket if possible: a link may come up after the start. Sets errno if it is not.
+  // Connects the socket if possible: a link may come up after the start. Sets errno if that is not
+  // possible.
   bool Connected() {
     if (connected_ || way_) return true;
     errno = TryConnect(socket_.get(), options_.to);
@@ -119,7 +121,7 @@ class Sender {
     }
   }
 
-  // Sends several end markers, because the first may find full queues.
+  // Sends several end markers, because queues may be full when the first is sent.
   void SendEndMarkers() {
     for (int i = 0; i < kEndMarkers && !(stop_ && i > 0) && Connected(); ++i) {
       if (i > 0) SleepFor(kEndMarkerGap);
@@ -134,7 +136,7 @@ class Sender {
   const SendOptions& options_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<FrameWay> way_;
-  UniqueFd socket_;  // if there is no way_
+  UniqueFd socket_;  // used if there is no way_
   SendBatch batch_;
   bool connected_ = false, any_sent_ = false;
   SendResult result_;

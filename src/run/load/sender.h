@@ -14,24 +14,26 @@ namespace viaduct::load {
 
 struct SendOptions : PaceOptions {
   Endpoint to;
-  std::string bind;       // source address; empty: chosen by the route
-  std::string interface;  // for packets to a multicast group; empty: chosen by the route
-  int size = 160;         // UDP payload, bytes
-  bool frames = false;    // whole frames past the kernel's IP stack (FrameWay); not to a group
+  std::string bind;       // source address; empty: the route's
+  std::string interface;  // Interface for packets to a multicast group; empty: the route's.
+  int size = 160;         // bytes of UDP payload
+  // Whether complete frames are sent, bypassing the kernel's IP stack (FrameWay); not to a
+  // multicast group.
+  bool frames = false;
 };
 
 struct SendResult : Paced {
   uint32_t flow = 0;
   Refusals refused;
-  // The packets of any program that the interfaces of this network namespace dropped meanwhile when
-  // sending: the kernel counts such packets as sent.
+  // The number of packets of all programs that the interfaces of this network namespace dropped on
+  // sending during the flow: the kernel counts these packets as sent.
   uint64_t interface_drops = 0;
 };
 
-// Sends until done or `stop`, then sends end markers. Above about 5,000 packets per second it needs
-// a separate core. A packet that cannot be sent now (no route, link down, no buffers) is refused
-// and counted, from the first one on. Throws SystemError if the socket cannot be created, and if no
-// packet can ever be sent (too long, not permitted).
+// Sends until the flow is complete or `stop` is set, then sends end markers. Above about 5,000
+// packets per second it needs a separate core. A packet that cannot be sent now (no route, link
+// down, no buffers) is refused and counted, also if no packet was sent before. Throws SystemError
+// if the socket cannot be created, or if no packet can ever be sent (too long, not permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace viaduct::load

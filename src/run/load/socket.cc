@@ -21,7 +21,7 @@
 namespace viaduct::load {
 namespace {
 
-constexpr int kReceiveBuffer = 32 << 20;  // holds 0.1 s of 400 kpps of small packets
+constexpr int kReceiveBuffer = 32 << 20;  // bytes: 0.1 s of small packets at 400,000 packets/s
 constexpr int kSendBuffer = 1 << 20;
 constexpr timeval kReceiveTimeout = {.tv_sec = 0, .tv_usec = 20000};
 
@@ -34,8 +34,9 @@ void Bind(int fd, const Endpoint& endpoint, const std::string& what) {
              bind(fd, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length));
 }
 
-// Passes everything but data packets whose sequence number is not a multiple of `sample`.
-// A UDP socket's filter sees the datagram from the UDP header on (net/ipv4/udp.c).
+// Drops, in the kernel, data packets whose sequence number is not a multiple of `sample`; passes
+// all other packets. The filter of a UDP socket sees the datagram from the UDP header on
+// (net/ipv4/udp.c).
 void AttachSampling(int fd, uint32_t sample) {
   constexpr uint32_t kUdpHeader = 8;
   std::array<sock_filter, 6> code = {{
@@ -51,7 +52,7 @@ void AttachSampling(int fd, uint32_t sample) {
 }
 
 void SendToGroupBy(int fd, int family, const std::string& interface) {
-  constexpr int kTtl = 64;  // instead of 1
+  constexpr int kTtl = 64;  // instead of multicast's default of 1
   const bool ipv6 = family == AF_INET6;
   SetSocketOption(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
                   ipv6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, kTtl, "the multicast TTL");
@@ -64,7 +65,7 @@ void SendToGroupBy(int fd, int family, const std::string& interface) {
   SetSocketOption(fd, IPPROTO_IP, IP_MULTICAST_IF, request, "IP_MULTICAST_IF");
 }
 
-// Joins the group on this interface; if `interface` is empty, on all.
+// Joins the group on this interface, or on all interfaces if `interface` is empty.
 void Join(int fd, const Endpoint& group, const std::string& text, const std::string& interface) {
   if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: no multicast address", text));
   int joined = 0;
@@ -76,7 +77,8 @@ void Join(int fd, const Endpoint& group, const std::string& text, const std::str
     request.gr_interface = one->if_index;
     std::memcpy(&request.gr_group, &group.address, group.length);
     const int level = group.family() == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
-    // An interface that is down, or without multicast, receives nothing.
+    // Ignores an interface on which joining fails: it is down, or has no multicast, and receives
+    // nothing.
     if (setsockopt(fd, level, MCAST_JOIN_GROUP, &request, sizeof request) == 0) ++joined;
   }
   if (joined > 0) return;
@@ -144,7 +146,7 @@ UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address,
 
 int TryConnect(int fd, const Endpoint& to) {
   if (connect(fd, reinterpret_cast<const sockaddr*>(&to.address), to.length) == 0) return 0;
-  // EADDRNOTAVAIL: IPv6 has no address to send from yet.
+  // EADDRNOTAVAIL: there is no IPv6 address to send from yet.
   constexpr int kNoWay[] = {ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL};
   if (std::ranges::find(kNoWay, errno) == std::end(kNoWay)) throw SystemError("connect", errno);
   return errno;
@@ -157,7 +159,7 @@ UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {
   try {
     fd = OpenUdp(endpoint.family());
   } catch (const SystemError&) {
-    if (!bind.empty()) throw;  // no IPv6 in this kernel: IPv4 alone
+    if (!bind.empty()) throw;  // receives only IPv4 if the kernel has no IPv6
     endpoint = MakeEndpoint("0.0.0.0", options.port);
     fd = OpenUdp(endpoint.family());
   }

@@ -1,4 +1,4 @@
-// Statistics of a flow's packets, from sequence numbers and times at the receiver.
+// Statistics of the packets of a flow, from sequence numbers and times at the receiver.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,20 @@ namespace viaduct::load {
 // the window of sequence numbers counts as reordered, never as duplicate.
 class Tally {
  public:
-  // `bytes`: the UDP payload.
+  // Counts a packet. `bytes`: the length of its UDP payload.
   void Record(const Header& header, int bytes, Instant received);
 
   uint64_t received() const { return received_; }  // excludes duplicates
   uint64_t bytes() const { return bytes_; }
   uint64_t duplicates() const { return duplicates_; }
-  uint64_t reordered() const { return reordered_; }           // after a higher sequence number
-  uint64_t sequences_seen() const { return window_.next(); }  // highest sequence number + 1
-  const Histogram& delay() const { return delay_; }           // one way, nanoseconds
+  // The number of packets that arrived after a packet with a higher sequence number.
+  uint64_t reordered() const { return reordered_; }
+  uint64_t sequences_seen() const { return window_.next(); }  // the highest sequence number + 1
+  const Histogram& delay() const { return delay_; }           // one-way delay, nanoseconds
   Instant first() const { return first_; }
   Instant last() const { return last_; }
-  const result::GapFinder& gaps() const { return gaps_; }  // times: CLOCK_MONOTONIC of the sender
+  // The gaps in the sequence; their times are the sender's (CLOCK_MONOTONIC).
+  const result::GapFinder& gaps() const { return gaps_; }
 
  private:
   SequenceWindow window_;

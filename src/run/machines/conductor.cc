@@ -13,8 +13,8 @@
 namespace viaduct::machines {
 namespace {
 
-// The time between the last machine's message that it is ready and the start of the traffic: the
-// message to all machines takes less.
+// The time between the last machine's message that it is ready and the start of the traffic; the
+// message of the start reaches all machines within this time.
 constexpr Duration kHeadStart = Duration::Milliseconds(100);
 constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
@@ -22,7 +22,7 @@ constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
 NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages) {
   const auto nodes = static_cast<int>(scenario.nodes.size());
-  // Returns the next node of packets for `to` from a node; -1: none.
+  // Returns the number of the node to which a node sends packets for `to`; -1: none.
   const auto next = [&](const std::string& node, int to) {
     const auto found = passages.find(node);
     if (found == passages.end() || to >= static_cast<int>(found->second.size())) return -1;
@@ -71,7 +71,7 @@ void Conductor::Ended(int rank, bool is_silent) {
       fmt::format("machine {}: {}",
                   machine.empty() ? fmt::format("of rank {} (the first is 0)", rank) : machine,
                   is_silent ? kSilent : kEnded);
-  // Before the first stage there is no run.
+  // Fails as a problem of the environment, and not as VOID: before the first stage there is no run.
   if (static_cast<int>(machines_.size()) < ranks_) {
     return Fail(what, static_cast<int>(ExitStatus::kEnvironment));
   }
@@ -81,7 +81,7 @@ void Conductor::Ended(int rank, bool is_silent) {
 bool Conductor::Over() const { return static_cast<int>(gone_.size()) == ranks_; }
 
 void Conductor::SetClocks(std::vector<ClockReading> clocks) {
-  if (!clocks_.empty()) return;  // the new ones were measured after the traffic
+  if (!clocks_.empty()) return;  // `clocks` were measured after the traffic
   clocks_ = std::move(clocks);
   if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {"hello"});
 }
@@ -104,7 +104,7 @@ void Conductor::Meet(int from, const machines::Meet& meet) {
   if (static_cast<int>(there.size()) < ranks_ || failure_) return;
   Met answer{meet.stage};
   if (meet.stage == "hello") {
-    if (clocks_.empty()) return;  // the measurement is not complete
+    if (clocks_.empty()) return;  // the measurement of the clocks is not complete
     for (const auto& [rank, machine] : machines_) {
       answer.clocks[machine] = clocks_.at(rank).ahead;
       answer.ranks[machine] = rank;
@@ -117,7 +117,8 @@ void Conductor::Meet(int from, const machines::Meet& meet) {
 void Conductor::TakeRoutes(int from, scenario::Passages passages) {
   passages_[from] = std::move(passages);
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
-  // When the time limit has passed on all machines, they report it for all their nodes.
+  // The time limit for convergence has passed on all machines: each then reports `late`, for all
+  // its nodes.
   const bool late =
       std::ranges::all_of(passages_, [](const auto& of_rank) { return of_rank.second.late; });
   Passages all;

@@ -1,5 +1,5 @@
-// The part of rank 0 for all machines of a lab: waits for them at each stage of the run, follows
-// the routes from machine to machine, collects the results.
+// The tasks of rank 0 for all machines of a lab: waits for the machines at each stage of the run,
+// follows the routes from machine to machine, and collects the results.
 #pragma once
 
 #include <functional>
@@ -20,31 +20,32 @@ namespace viaduct::machines {
 class Conductor {
  public:
   using SendToAll = std::function<void(const RankMessage&)>;
-  // `send_to_all` must include rank 0 itself.
+  // `send_to_all` must send a message to all ranks, including rank 0.
   Conductor(int ranks, SendToAll send_to_all);
-  // Must be called before the first machine reports its name. The scenario must outlive this
-  // object.
+  // Sets the scenario, which must outlive this object. Must be called before the first machine
+  // reports its name.
   void SetScenario(const scenario::Scenario& scenario) { scenario_ = &scenario; }
 
-  // Processes a message for rank 0.
+  // Processes a message that rank `from` has sent to rank 0.
   void Take(int from, const RankMessage& message);
-  // Notes that a rank's program has ended without a message, or has been silent for too long.
+  // Records that a rank's program has ended without a message, or has been silent for too long.
   void Ended(int rank, bool is_silent = false);
-  // Sets the clocks before the traffic; the machines wait for them in the first stage.
+  // Sets the clocks that were measured before the traffic; the machines wait for them in the first
+  // stage.
   void SetClocks(std::vector<ClockReading> clocks);
   const std::vector<ClockReading>& clocks() const { return clocks_; }
 
-  // Whether all machines have removed everything, or are gone.
+  // Whether each machine has removed its part of the lab, or has ended.
   bool Over() const;
   struct Failure {
     std::string error;
     int status = 1;
   };
-  // The first reason why there are no results.
+  // Returns the first reason for which there are no results.
   const std::optional<Failure>& failure() const { return failure_; }
-  // The results by rank; complete unless there was a failure.
+  // Returns the results by rank; complete unless there was a failure.
   const std::map<int, result::RunResult>& results() const { return results_; }
-  // The machine of a rank; "" if it has not reported its name.
+  // Returns the name of a rank's machine; "" if the machine has not reported its name.
   std::string NameOf(int rank) const;
   void Fail(const std::string& error, int status);
 
@@ -66,11 +67,11 @@ class Conductor {
   bool converged_ = false;
 };
 
-// The passages by node, and then by the number of the destination.
+// The next hops (passages), by node and then by the number of the destination.
 using Passages = decltype(scenario::Passages::passages);
 using NodePairs = std::vector<std::pair<std::string, std::string>>;
-// Returns the pairs of nodes (from, to) between which packets do not pass by the passages of all
-// machines together. Only nodes that have passages count as sources.
+// Returns the pairs of nodes (from, to) for which the passages of all machines together do not lead
+// packets to their destination. Only nodes that have passages count as sources.
 NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages);
 
 }  // namespace viaduct::machines

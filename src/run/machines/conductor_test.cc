@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::Pair;
 
-// n0 and n1 on h1, n2 and n3 on h2, in a line.
+// A line of four nodes: n0 and n1 on machine h1, n2 and n3 on machine h2.
 const char kLine[] = R"(
 mode: offload
 machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
@@ -50,7 +50,8 @@ TEST_F(ConductorTest, RoutesHaveConvergedWhenThoseOfAllHostsTogetherReach) {
 }
 
 TEST_F(ConductorTest, EachHostsRoutesMayLeadOnAndStillNotArrive) {
-  // For n3 each of n1 and n2 takes the other for the next hop: no machine sees that it is a loop.
+  // For packets to n3, n1 and n2 are each other's next hop: neither machine alone can detect this
+  // loop.
   const Passages h1 = {{"n0", {0, 2, 2, 2}}, {"n1", {0, 1, 2, 2}}};
   const Passages h2 = {{"n2", {1, 1, 2, 1}}, {"n3", {1, 1, 2, 3}}};
   SayRoutes(0, h1);

@@ -30,14 +30,15 @@ namespace {
 
 using nlohmann::json;
 
-// The time limit for mpirun to end everything, from SIGTERM on.
+// The time within which mpirun must end all processes after SIGTERM.
 constexpr Duration kEndTimeout = Duration::Seconds(20);
-// The time limit for mpirun's end after the results, or an error, have arrived.
+// The time within which mpirun must end after the results, or an error, have arrived.
 constexpr Duration kAnsweredTimeout = Duration::Seconds(20);
-// The time limit until all machines' programs have met.
+// The time within which the programs of all machines must have connected.
 constexpr Duration kStartTimeout = Duration::Seconds(120);
 
-// Run on each machine: reports a missing program in fewer words than mpirun.
+// A shell command that runs on each machine: it reports a missing program more briefly than mpirun
+// does.
 constexpr char kStarter[] =
     R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: machine $(hostname): there is no $f; )"
     R"(install Viaduct there, at the same path as here" >&2; exit 3; }; done; exec "$0" "$@")";
@@ -73,8 +74,8 @@ std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
   words.insert(words.end(), {"-np", std::to_string(scenario.machines.size()), "-H",
                              HostList(scenario), "--map-by", "node", "--bind-to", "none"});
-  // Options for ranks on different machines, which wait for each other most of the time. A machine
-  // that vanishes is noticed within some 10 s.
+  // Sets options for ranks on different machines, which wait for each other most of the time. With
+  // these options the loss of a machine is detected within some 10 s.
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"pml", "ob1"},
            {"btl", "tcp,self"},
@@ -89,7 +90,7 @@ std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
   return words;
 }
 
-// Returns a summary of mpirun's messages: the first lines with content.
+// Returns a summary of mpirun's messages: the first lines that are not empty.
 std::string Condensed(const std::string& words) {
   std::string text;
   std::istringstream lines(words);
@@ -103,8 +104,8 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "it said nothing" : text;
 }
 
-// Returns the machine that mpirun's messages name, and what has happened there; empty: they name
-// none. mpirun names a machine by its rank, or by its address or login in the machine list.
+// Returns the machine that mpirun's messages name, and what has happened to it; empty if they name
+// no machine. mpirun names a machine by its rank, or by its address or login in the machine list.
 std::string MachineIn(const std::string& words, const scenario::Scenario& scenario) {
   std::smatch found;
   static const std::regex kRank(R"(process rank (\d+) )");
@@ -162,7 +163,8 @@ class Launcher {
           ExitStatus::kEnvironment);
     }
     loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
-    // mpirun waits for its own processes on all machines, of which one may be frozen.
+    // Ends mpirun after a timeout, because mpirun waits for its processes on all machines, one of
+    // which may be frozen.
     loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredTimeout);
     if (!HasEnded()) EndMpirun(kAnsweredTimeout);
   }
@@ -220,8 +222,8 @@ class Launcher {
     from.reset();
   }
 
-  // Shows the machines' output; errors and mpirun's messages are shown only at the end, if nothing
-  // better is known.
+  // Shows the output of the machines. Keeps errors and mpirun's messages, which are shown only at
+  // the end, if there is no better explanation of a failure.
   void ShowLines() {
     for (size_t end = 0; (end = said_.find('\n')) != std::string::npos;) {
       const std::string line = said_.substr(0, end);
@@ -250,7 +252,7 @@ class Launcher {
     if (answer.is_object() && answer.contains("error")) {
       const int status = answer.value("status", 1);
       std::string error = answer["error"];
-      // Adds messages such as the dynamic linker's, if the program cannot even start.
+      // Adds messages, such as those of the dynamic linker, if the program could not even start.
       if (!is_under_way_ && error.ends_with(kEnded) && !others_words_.empty()) {
         error += ": " + Condensed(others_words_);
       }
@@ -270,7 +272,8 @@ class Launcher {
     }
     if (!own_words_.empty()) throw Error(own_words_, status);
     if (is_under_way_) {
-      // mpirun's messages describe a failed start, whatever has failed.
+      // Leaves out mpirun's messages, which always describe a failed start, even if something else
+      // has failed.
       throw Error(fmt::format("a machine, or viaduct's processes there, has ended without a word{}",
                               verdict),
                   status);
@@ -286,8 +289,8 @@ class Launcher {
   sys::Child process_;
   UniqueFd input_, output_, errors_;
   std::string to_write_, answer_, said_, own_words_, mpiruns_words_, others_words_;
-  bool in_mpiruns_words_ = false;  // between two lines of dashes
-  bool is_under_way_ = false;      // all machines are there
+  bool in_mpiruns_words_ = false;  // whether lines are between mpirun's two lines of dashes
+  bool is_under_way_ = false;      // whether all machines have connected
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ void Append(std::optional<std::vector<T>>& all, const std::optional<std::vector<
   Append(*all, *more);
 }
 
-// The worst of both, over the events of both.
+// Merges `other` into `timing`: takes the worse values, and the sum of the events.
 void Worsen(result::Timing& timing, const result::Timing& other) {
   const uint64_t events = timing.events + other.events;
   const uint64_t lost = timing.lost.value_or(0) + other.lost.value_or(0);
@@ -53,9 +53,9 @@ void Worsen(std::optional<result::Timing>& timing, const std::optional<result::T
   }
 }
 
-// Whether the pipeline emulates on this machine: each direction of a link between machines is
-// emulated on its sender's machine; on the receiver's machine it also passes the engine, without
-// any effect.
+// Whether the pipeline emulates a link direction on this machine: each direction of a link between
+// machines is emulated on its sender's machine; on the receiver's machine it also passes through
+// the engine, without any effect.
 bool IsOwn(const Scenario& scenario, const result::PipelineResult& pipeline,
            const std::string& machine) {
   const auto link = std::ranges::find(scenario.links, pipeline.pair, &scenario::LinkSettings::name);
@@ -121,7 +121,8 @@ void MergeConvergence(result::Convergence& all, const result::Convergence& part)
   Append(all.unreachable, part.unreachable);
 }
 
-// The machine's that measured it, with what all of them lost.
+// Takes the result of each flow from the machine that measured it, and adds the losses that all
+// other machines report.
 void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<PartResult>& parts) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const scenario::Flow& flow = scenario.flows[i];
@@ -140,8 +141,8 @@ void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<Part
 }
 
 // Returns the events in the order of their times. Both machines of a link between machines report
-// each of its events: the n-th change of one machine to a state is the n-th of the other machine to
-// this state.
+// each event of the link: the n-th change of the link to a state on one machine is the n-th change
+// to this state on the other machine.
 std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts) {
   std::map<std::tuple<std::string, std::string, int>, result::LinkEvent> merged;
   for (const PartResult& part : parts) {
@@ -172,7 +173,8 @@ result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
   constexpr double kMillisecond = 1e6;
   const auto drift = static_cast<double>(part.clock_after.ahead - part.clock.ahead);
   machine.clock_ahead = static_cast<double>(part.clock.ahead) / kMillisecond;
-  // The correction is that of before the traffic.
+  // The reported correction is the one measured before the traffic; its error includes the drift
+  // since then.
   machine.clock_error =
       (static_cast<double>(std::max(part.clock.error, part.clock_after.error)) + std::abs(drift)) /
       kMillisecond;
@@ -199,7 +201,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
       all.neighbour_discards = all.neighbour_discards.value_or(0) + *part.neighbour_discards;
     }
   }
-  // Sorts the programs in the scenario's order.
+  // Sorts the programs in the order of the scenario.
   std::ranges::stable_sort(all.programs, {}, [&](const result::ProgramResult& program) {
     return std::ranges::find(scenario.programs, program.name, &scenario::Program::name) -
            scenario.programs.begin();
@@ -210,7 +212,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);
-  // Takes the worst verdict of a machine: in the sums, the losses of one machine may be few.
+  // Takes the worst verdict of all machines: in the sums, the losses of one machine may seem few.
   for (const PartResult& part : parts) {
     all.verdict = result::Worse(all.verdict, part.result.verdict);
     if (all.engine && part.result.engine) {

@@ -1,4 +1,4 @@
-// Merges the results of a lab's machines into one.
+// Merges the results of the machines of a lab into one result.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace viaduct::machines {
 struct PartResult {
   std::string machine;
   result::RunResult result;
-  ClockReading clock, clock_after;  // before the traffic, and after it
+  ClockReading clock, clock_after;  // measured before the traffic, and after it
 };
 
-// Returns one result of `parts`, one part for every machine. A flow's result is that of the machine
-// which measured it: the receiver's for UDP, the sender's for TCP and ping.
+// Returns one merged result of `parts`, which has one part for every machine. The result of a flow
+// is that of the machine that measured it: the receiver's for UDP, the sender's for TCP and ping.
 result::RunResult Merge(const scenario::Scenario& scenario, std::vector<PartResult> parts);
 
 }  // namespace viaduct::machines

@@ -47,8 +47,8 @@ class MergeTest : public testing::Test {
 
 TEST_F(MergeTest, EachFlowIsThatOfTheHostThatMeasuresIt) {
   parts_[0].result.flows[0].sent = 1;
-  parts_[1].result.flows[0].sent = 2;  // UDP: the receiver's
-  parts_[0].result.flows[1].sent = 3;  // ping: the sender's
+  parts_[1].result.flows[0].sent = 2;  // a UDP flow: the receiver's machine measures
+  parts_[0].result.flows[1].sent = 3;  // a ping flow: the sender's machine measures
   const result::RunResult all = Merge(scenario_, parts_);
   EXPECT_EQ(all.flows[0].sent, 2);
   EXPECT_EQ(all.flows[1].sent, 3);
@@ -103,9 +103,9 @@ TEST_F(MergeTest, WhatNothingMeasuredIsNotJudged) {
 }
 
 TEST_F(MergeTest, ADirectionOfALinkBetweenHostsIsThatOfItsSendersHost) {
-  parts_[0].result.engine->pipelines[0].arrived = 5;  // up: a sends
+  parts_[0].result.engine->pipelines[0].arrived = 5;  // direction up: node a sends
   parts_[1].result.engine->pipelines[1].arrived = 7;
-  parts_[1].result.engine->pipelines[0].arrived = 5;  // packets counted a second time
+  parts_[1].result.engine->pipelines[0].arrived = 5;  // packets that machine 0 has counted, too
   const result::RunResult all = Merge(scenario_, parts_);
   ASSERT_EQ(all.engine->pipelines.size(), 2U);
   EXPECT_EQ(all.engine->pipelines[0].arrived, 5U);
@@ -137,7 +137,7 @@ TEST_F(MergeTest, QuickChangesOfALinkAreEvents) {
                           {.link = "a-b", .change = "down", .at = 1.002},
                           {.link = "a-b", .change = "up", .at = 1.003}};
   }
-  // An event of a link within one machine is reported by that machine.
+  // Adds an event of a link within one machine, which only that machine reports.
   parts_[0].result.events.push_back({.link = "c-d", .change = "down", .at = 0.5});
   const auto events = Merge(scenario_, parts_).events;
   ASSERT_EQ(events.size(), 5U);

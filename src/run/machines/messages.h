@@ -1,5 +1,5 @@
-// The messages between the runs on a lab's machines: JSON objects with a "type". Rank 0 conducts. A
-// further message needs a struct, a table of its keys, and a place in the variant.
+// The messages between the runs on a lab's machines: JSON objects with a "type". Rank 0 conducts
+// the run. A new message needs a struct, a table of its keys, and a place in the variant.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace viaduct::machines {
 
-// Rank 0 to all: the scenario to run.
+// From rank 0 to all: the scenario to run.
 struct Given {
   static constexpr char kName[] = "scenario";
-  std::string version;  // the launching command's
+  std::string version;  // version of the launching command
   std::string text, file, hash;
   bool quiet = false;
   std::string directory;             // RunOptions::directory
@@ -29,7 +29,8 @@ struct Given {
   static fields::KeysOf<Given> Keys();
 };
 
-// To rank 0: this machine has reached a stage; for the first one with the machine's name.
+// To rank 0: this machine has reached a stage. The message of the first stage also has the
+// machine's name.
 struct Meet {
   static constexpr char kName[] = "meet";
   std::string stage;
@@ -37,38 +38,40 @@ struct Meet {
   static fields::KeysOf<Meet> Keys();
 };
 
-// Rank 0 to all: every machine has reached the stage.
+// From rank 0 to all: every machine has reached the stage.
 struct Met {
   static constexpr char kName[] = "met";
   std::string stage;
-  int64_t start = 0;                           // time of the next stage's start: ns, rank 0's clock
-  std::map<std::string, int64_t> clocks = {};  // first stage: by machine, see ClockReading
-  std::map<std::string, int> ranks = {};       // first stage: by machine
+  // The time at which the next stage starts, in ns by rank 0's clock.
+  int64_t start = 0;
+  // The lead of each machine's clock (ClockReading::ahead), in the first stage.
+  std::map<std::string, int64_t> clocks = {};
+  std::map<std::string, int> ranks = {};  // the rank of each machine, in the first stage
   static fields::KeysOf<Met> Keys();
 };
 
-// To rank 0: run::Machines::ReportRoutes().
+// To rank 0: the argument of run::Machines::ReportRoutes().
 struct Routes {
   static constexpr char kName[] = "routes";
   scenario::Passages passages;
   static fields::KeysOf<Routes> Keys();
 };
 
-// Rank 0 to all: run::Machines::OnConverged().
+// From rank 0 to all: the argument for the function of run::Machines::OnConverged().
 struct RoutesConverged {
   static constexpr char kName[] = "converged";
   scenario::Go go;
   static fields::KeysOf<RoutesConverged> Keys();
 };
 
-// To the machine of a flow's receiver: its sender has ended.
+// To the machine of a flow's receiver: the sender of the flow has ended.
 struct SenderEnded {
   static constexpr char kName[] = "flow";
   run::RemoteSender sender;
   static fields::KeysOf<SenderEnded> Keys();
 };
 
-// To rank 0: the result of this machine's part.
+// To rank 0: the result of this machine's part of the run.
 struct PartDone {
   static constexpr char kName[] = "result";
   result::RunResult result;
@@ -83,13 +86,13 @@ struct Failed {
   static fields::KeysOf<Failed> Keys();
 };
 
-// To rank 0: everything on this machine is removed.
+// To rank 0: this machine has removed its part of the lab.
 struct Bye {
   static constexpr char kName[] = "bye";
   static fields::KeysOf<Bye> Keys();
 };
 
-// Rank 0 to all: everything on all machines is removed.
+// From rank 0 to all: all machines have removed their parts of the lab.
 struct End {
   static constexpr char kName[] = "end";
   static fields::KeysOf<End> Keys();
@@ -100,8 +103,8 @@ using RankMessage = std::variant<Given, Meet, Met, Routes, RoutesConverged, Send
 
 // Returns the message as text without newlines.
 std::string Encode(const RankMessage& message);
-// Parses a message. Throws EnvironmentError if it is a Given of another version, Error if it is no
-// known message.
+// Parses a message. Throws EnvironmentError if the message is a Given of another version, Error if
+// it is no known message.
 RankMessage Decode(std::string_view text);
 
 // The end of the error message if a machine's program has ended without a reason.
@@ -112,11 +115,11 @@ inline constexpr char kSilent[] =
     "nothing was heard of it for 10 s (frozen, or its network is down)";
 static_assert(kMaxSilence == 10);
 
-// The error of a program that mpirun ended.
+// The error of a program whose connection ended because mpirun ended.
 inline constexpr char kConnectionEnded[] =
     "the connection to the other machines (mpirun) has ended";
 
-// Printed by rank 0 on standard error when all machines have connected.
+// The line that rank 0 prints on standard error when all machines have connected.
 inline constexpr char kAllThere[] = "viaduct rank: all machines are there";
 
 }  // namespace viaduct::machines

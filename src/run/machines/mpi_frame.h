@@ -1,5 +1,6 @@
 // The frames on the socket between viaduct-mpi and the program that it starts: "NUMBER LENGTH\n"
-// and LENGTH bytes. mpi_main.cc lists the numbers' meanings. viaduct-mpi links no more than base.
+// and LENGTH bytes. mpi_main.cc lists the meanings of the numbers. viaduct-mpi uses no other
+// library of this project than base.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace viaduct::machines {
 
 inline constexpr int kClockFrame = -1, kIdentityFrame = -2, kSilentFrame = -3;
 
-// The silence after which a rank counts as gone, s. Each rank sends something every second.
+// The time without a message, in seconds, after which a rank counts as gone. Each rank sends a
+// message every second.
 inline constexpr int kMaxSilence = 10;
 
 struct MpiFrame {
@@ -25,7 +27,8 @@ inline std::string WriteFrame(int number, const std::string& bytes) {
   return std::to_string(number) + " " + std::to_string(bytes.size()) + "\n" + bytes;
 }
 
-// Removes and returns the first frame received, if it is complete. Throws Error if it is malformed.
+// Removes the first received frame from `received` and returns it, if it is complete. Throws Error
+// if the frame is malformed.
 inline std::optional<MpiFrame> TakeFrame(std::string& received) {
   const size_t line = received.find('\n');
   if (line == std::string::npos) return std::nullopt;

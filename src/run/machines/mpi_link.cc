@@ -16,7 +16,7 @@
 namespace viaduct::machines {
 namespace {
 
-constexpr int kTimeout = 10000;  // ms until viaduct-mpi sends the rank
+constexpr int kTimeout = 10000;  // maximum time in ms until viaduct-mpi sends the rank
 
 [[noreturn]] void ThrowEnded() {
   throw Error(std::string(kConnectionEnded) + ": the run is VOID", ExitStatus::kVoid);

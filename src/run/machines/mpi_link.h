@@ -9,32 +9,36 @@
 
 namespace viaduct::machines {
 
-// The lead of a rank's monotonic clock over rank 0's, and the maximum error of it, in nanoseconds.
+// The lead of the monotonic clock of a rank over the clock of rank 0, and the maximum error of that
+// lead, in nanoseconds.
 struct ClockReading {
   int64_t ahead = 0, error = 0;
 };
 
 class MpiLink {
  public:
-  // Uses this process's standard input. Throws UsageError if that is not viaduct-mpi's socket.
+  // Uses this process's standard input as the connection. Throws UsageError if that is not a socket
+  // of viaduct-mpi.
   MpiLink();
   MpiLink(const MpiLink&) = delete;
   MpiLink& operator=(const MpiLink&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // A descriptor that is readable when Receive() has a frame.
+  // Returns a descriptor that is readable when Receive() has a frame.
   int fd() const;
 
-  // Blocks while the message does not fit in the socket. Throws Error if viaduct-mpi has ended.
+  // Sends a message to a rank; blocks while the message does not fit into the socket. Throws Error
+  // if viaduct-mpi has ended.
   void Send(int to, const std::string& message);
-  // Rank 0: requests the clocks, which arrive as a frame.
+  // Requests the clocks of all ranks, which arrive as a frame; for rank 0.
   void MeasureClocks();
 
   struct Frame {
     int from = 0;
-    std::string message;               // empty: that rank's program has ended, or is silent
-    bool silent = false;               // the rank sent nothing for kMaxSilence and counts as gone
+    std::string message;  // empty: the program of rank `from` has ended, or is silent
+    // Whether rank `from` counts as gone because it has sent nothing for kMaxSilence.
+    bool silent = false;
     std::vector<ClockReading> clocks;  // not empty: the answer to MeasureClocks()
   };
   // Returns the next frame that has arrived; waits for it up to `wait_milliseconds`. Throws Error

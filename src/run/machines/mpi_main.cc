@@ -12,7 +12,7 @@
 //                      -1       a line for each rank: the lead of its monotonic clock over rank
 //                               0's, and the maximum error of it, in ns
 #include <fcntl.h>
-#define OMPI_SKIP_MPICXX 1  // the C++ bindings of old, which nothing here links
+#define OMPI_SKIP_MPICXX 1  // the deprecated C++ bindings, which no code here uses
 #include <mpi.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ namespace {
 enum Tag : int { kMessage = 1, kEnded = 2, kProbe = 3, kReply = 4, kAlive = 5 };
 constexpr int kRoundTrips = 200;
 constexpr Duration kBeat = Duration::Seconds(1);
-constexpr int kIdleWait = 1, kQuietWait = 5;  // ms between two polls of other ranks
+constexpr int kIdleWait = 1, kQuietWait = 5;  // time in ms between two polls of the other ranks
 
 struct Sending {
   int to = 0;
@@ -74,7 +74,7 @@ class Bridge {
     }
   }
 
-  // Whether some rank will never take part in the end.
+  // Whether some rank has ended or is silent, and so will never call MPI_Finalize().
   bool misses_some() const { return misses_some_; }
 
  private:
@@ -83,7 +83,8 @@ class Bridge {
     SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     program_ = SystemCall("fork", fork());
     if (program_ == 0) {
-      // A signal to this process's group must not keep the program from cleaning up.
+      // Starts a session for the program, so that a signal to this process's group cannot prevent
+      // the program from cleaning up.
       setsid();
       dup2(STDIN_FILENO, 3);
       dup2(pair[1], STDIN_FILENO);
@@ -107,7 +108,8 @@ class Bridge {
     return true;
   }
 
-  // Receives the other ranks' messages; returns whether there was any.
+  // Receives messages of the other ranks; returns whether there was any, other than the signs of
+  // life.
   bool Receive() {
     bool any = false;
     for (;;) {
@@ -131,8 +133,8 @@ class Bridge {
     }
   }
 
-  // Exchanges a message between rank 0 and every rank each second. A time in which this process did
-  // not run itself counts as one second.
+  // Sends a sign of life from rank 0 to every rank, and from every rank to rank 0, each second. A
+  // time in which this process itself did not run counts as one second.
   void Beat() {
     const Instant now = MonotonicClock::Now();
     if (now < next_beat_) return;
@@ -147,7 +149,7 @@ class Bridge {
 
   void Miss(int other) {
     ended_[other] = misses_some_ = true;
-    // No process will receive these messages, but MPI still uses their memory.
+    // Keeps messages that no process will receive, because MPI still uses their memory.
     for (auto each = sendings_.begin(); each != sendings_.end();) {
       const auto next = std::next(each);
       if (each->to == other) abandoned_.splice(abandoned_.end(), sendings_, each);
@@ -156,7 +158,8 @@ class Bridge {
     ToProgram(machines::kSilentFrame, std::to_string(other));
   }
 
-  // Whether a signal or a debugger has stopped the program: proc(5), the state after "(NAME)".
+  // Whether the program has been stopped by a signal or a debugger, by the state after "(NAME)" in
+  // /proc/PID/stat (proc(5)).
   bool IsStopped() const {
     std::ifstream file("/proc/" + std::to_string(program_) + "/stat");
     std::string text;
@@ -166,8 +169,8 @@ class Bridge {
     return state == 'T' || state == 't';
   }
 
-  // Returns whether a message arrives before the rank counts as gone. Polls without sleeping, as
-  // clock measurements need.
+  // Returns whether a message arrives before the rank counts as gone. Polls without sleeping,
+  // because clocks are measured with it.
   static bool Await(int source, Tag tag) {
     const Instant end = MonotonicClock::Now() + kBeat * machines::kMaxSilence;
     int there = 0;
@@ -234,8 +237,8 @@ class Bridge {
 
   static int64_t Now() { return MonotonicClock::Now().nanoseconds(); }
 
-  // Measures the clocks: each round trip bounds the remote clock's reading from both sides; the
-  // shortest bounds it best.
+  // Measures the clocks. Each round trip yields an upper and a lower bound of the remote clock's
+  // reading; the shortest round trip yields the best bounds.
   std::string MeasureClocks() {
     std::string table = "0 0\n";
     for (int other = 1; other < size_; ++other) {
@@ -262,7 +265,8 @@ class Bridge {
     return table;
   }
 
-  // Answers rank 0's probes, after the first has arrived, until rank 0 marks one as the last.
+  // Sends this rank's clock as the answer to each probe of rank 0, the first of which has arrived,
+  // until rank 0 marks a probe as the last.
   void ServeClock() {
     for (char more = 1; more != 0;) {
       const int64_t now = Now();
@@ -274,8 +278,8 @@ class Bridge {
 
   int rank_ = 0, size_ = 0, socket_ = -1, quiet_turns_ = 0;
   pid_t program_ = -1;
-  std::vector<bool> ended_;   // or missed
-  std::vector<int> silence_;  // beats
+  std::vector<bool> ended_;   // whether a rank has ended, or counts as gone
+  std::vector<int> silence_;  // seconds since the last message of each rank
   bool misses_some_ = false;
   Instant next_beat_ = MonotonicClock::Now() + kBeat;
   std::string to_program_, from_program_;
@@ -294,7 +298,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   viaduct::Bridge bridge(argv + 1);
   bridge.Run();
-  // MPI_Finalize() waits for all ranks.
+  // Exits without MPI_Finalize(), which would wait for all ranks, if some rank is gone.
   if (bridge.misses_some()) _exit(1);
   MPI_Finalize();
   return 0;

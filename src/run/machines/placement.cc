@@ -22,23 +22,24 @@ namespace {
 using scenario::LinkSettings;
 using scenario::Scenario;
 
-constexpr double kRateOfPlainWire = 10e9;  // bit/s
+constexpr double kRateOfPlainWire = 10e9;  // bit/s, of a link without a rate
 
 double RateOf(const path::Spec& spec) {
   return static_cast<double>(spec.link.rate.value_or(static_cast<int64_t>(kRateOfPlainWire)));
 }
 
-// Returns the sum of both directions' rates, bit/s.
+// Returns the sum of the rates of both directions of a link, in bit/s.
 double RateOf(const LinkSettings& link) {
   return RateOf(link.up.value_or(link.spec)) + RateOf(link.down.value_or(link.spec));
 }
 
 #ifdef VIADUCT_HAS_METIS
 
-// The library METIS (Apache-2.0), which is opened when needed: the command does not include it.
+// The library METIS (Apache-2.0), which is opened when it is needed: the command is not linked with
+// it.
 class Metis {
  public:
-  // Throws EnvironmentError if it is not on this machine.
+  // Opens the library. Throws EnvironmentError if this machine does not have it.
   Metis() {
     void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
@@ -66,7 +67,7 @@ class Metis {
   }
 };
 
-// The scenario as a graph: its vertices are the nodes, those of a shared link as one.
+// The scenario as a graph: its vertices are the nodes; all nodes of a shared link are one vertex.
 class Graph {
  public:
   explicit Graph(const Scenario& scenario) : leaders_(scenario.nodes.size()) {
@@ -90,7 +91,7 @@ class Graph {
   size_t VertexOf(const std::string& node) const { return vertices_.at(Leader(node)); }
   size_t size() const { return weights_.size(); }
 
-  // The part of each vertex.
+  // Returns the partition, and so the machine, to which METIS assigns each vertex.
   std::vector<idx_t> Partition(size_t parts) {
     std::vector<idx_t> result(size());
     if (parts == 1) return result;
@@ -98,7 +99,7 @@ class Graph {
     for (size_t v = 0; v < size(); ++v) {
       for (const auto& [neighbour, rate] : edges_[v]) {
         neighbours.push_back(static_cast<idx_t>(neighbour));
-        // In Mbit/s: METIS adds them up in 32 bits.
+        // The rate in Mbit/s, because METIS adds rates up in 32 bits.
         rates.push_back(static_cast<idx_t>(std::clamp(rate / 1e6, 1.0, 1e6)));
       }
       starts.push_back(static_cast<idx_t>(neighbours.size()));
@@ -134,12 +135,13 @@ class Graph {
 
   std::map<std::string, size_t> numbers_;
   std::vector<size_t> leaders_;
-  std::map<size_t, size_t> vertices_;  // the key is the leader
+  std::map<size_t, size_t> vertices_;  // the key is the leader: one node for each vertex
   std::vector<idx_t> weights_;
   std::map<size_t, std::map<size_t, double>> edges_;
 };
 
-// Returns each part's machine: if possible, the one on which the user has put nodes of the part.
+// Returns the machine for each partition: if possible, the machine to which the scenario assigns
+// nodes of the partition.
 std::vector<size_t> MachinesOfParts(const Scenario& scenario, const Graph& graph,
                                     const std::vector<idx_t>& parts) {
   const size_t machines = scenario.machines.size();
@@ -169,7 +171,7 @@ void Partition(Scenario& scenario) {
   Graph graph(scenario);
   const std::vector<idx_t> parts = graph.Partition(scenario.machines.size());
   const std::vector<size_t> machines = MachinesOfParts(scenario, graph, parts);
-  std::map<size_t, std::string> given;  // the key is the vertex
+  std::map<size_t, std::string> given;  // the machine that the user gives; key: vertex
   for (const auto& node : scenario.nodes) {
     if (!node.on_machine.empty()) given.emplace(graph.VertexOf(node.name), node.on_machine);
   }

@@ -29,14 +29,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kInput = 3;  // rank 0's, written by the launching command
+constexpr int kInput = 3;  // descriptor of rank 0 that the launching command writes to
 
 struct Failure {
   std::string error;
   int status = static_cast<int>(ExitStatus::kFailure);
 };
 
-// Calls the function and returns the error that it ends with, if it does.
+// Calls the function. Returns the error if the function throws one.
 template <class F>
 std::optional<Failure> FailureOf(F function) {
   try {
@@ -104,7 +104,7 @@ class Rank {
     });
     Conductor* conductor = machines_.conductor();
     if (link_.rank() != 0) {
-      // No other process reports this failure.
+      // Prints the failure if no other process reports it.
       if (failure && (trouble || machines_.leader_is_gone())) {
         std::fprintf(stderr, "viaduct: %s\n", TerminalText(failure->error).c_str());
       }
@@ -149,7 +149,7 @@ class Rank {
 }  // namespace
 
 int RunRank(const std::function<void()>& need_root) {
-  signal(SIGPIPE, SIG_IGN);  // mpirun may end before what is here has been removed
+  signal(SIGPIPE, SIG_IGN);  // mpirun may end before this process has cleaned up
   return Rank(need_root).Run();
 }
 

@@ -14,7 +14,8 @@
 namespace viaduct::machines {
 namespace {
 
-constexpr Duration kCleanUpTimeout = Duration::Seconds(30);  // for the clean-up on all machines
+constexpr Duration kCleanUpTimeout =
+    Duration::Seconds(30);  // limit for the clean-up on all machines
 
 }  // namespace
 
@@ -77,7 +78,7 @@ void RankMachines::WaitFor(const std::function<bool()>& condition) {
     loop_->Run(condition);
     return;
   }
-  constexpr int kLook = 1000;  // ms
+  constexpr int kLook = 1000;  // ms between two checks of the condition
   while (!condition()) {
     if (const auto frame = link_.Receive(kLook)) Take(*frame);
   }
@@ -171,7 +172,7 @@ std::vector<ClockReading> RankMachines::MeasureClocks() {
 
 void RankMachines::AwaitEnd() {
   ending_ = true;
-  constexpr int kLook = 200;  // ms
+  constexpr int kLook = 200;  // ms between two checks
   const Instant deadline = MonotonicClock::Now() + kCleanUpTimeout;
   while (!all_ended_ && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;

@@ -1,4 +1,4 @@
-// Reaches a run's other machines (run::Machines) through viaduct-mpi.
+// Connects a run to the other machines of its lab (run::Machines) through viaduct-mpi.
 #pragma once
 
 #include <map>
@@ -21,8 +21,9 @@ class RankMachines : public run::Machines {
   explicit RankMachines(MpiLink& link);
 
   // Finds this machine among the scenario's machines by its address, and waits until the other
-  // machines have done so. `scenario` is the whole one, with a machine for each node, and must
-  // outlive this object. Throws UsageError if this machine has none of the addresses.
+  // machines have called this function, too. `scenario`: the scenario of all machines, with a
+  // machine for each node; it must outlive this object. Throws UsageError if this machine has no
+  // address of a machine.
   void Enter(const scenario::Scenario& scenario);
 
   bool AreSeveral() const override { return true; }
@@ -41,16 +42,17 @@ class RankMachines : public run::Machines {
   Duration ClockAhead(const std::string& node) const override;
 
   void Send(int to, const RankMessage& message);
-  // Waits until rank 0 has sent the scenario to run. Throws as the loop's Run() does after Join().
+  // Waits until rank 0 has sent the scenario to run. After Join() throws the exceptions of the
+  // loop's Run().
   Given AwaitScenario();
-  // Waits until everything is removed on all machines; ignores failures.
+  // Waits until all machines have removed their parts of the lab; ignores failures.
   void AwaitEnd();
 
   // Whether rank 0 has ended, or counts as gone.
   bool leader_is_gone() const { return leader_is_gone_; }
-  // Null on all ranks but rank 0.
+  // Returns the conductor of rank 0; null on all other ranks.
   Conductor* conductor() { return conductor_ ? &*conductor_ : nullptr; }
-  // Rank 0 only: measures and returns the clocks of all ranks.
+  // Measures and returns the clocks of all ranks; for rank 0 only.
   std::vector<ClockReading> MeasureClocks();
 
  private:
@@ -67,14 +69,14 @@ class RankMachines : public run::Machines {
   std::optional<Conductor> conductor_;
   std::map<std::string, Met> met_;  // the key is the stage
   std::optional<Given> given_;
-  bool all_ended_ = false;                 // End
+  bool all_ended_ = false;                 // whether the message End has arrived
   std::map<std::string, int64_t> clocks_;  // the key is the machine
   std::map<std::string, int> ranks_;       // the key is the machine
   std::vector<ClockReading> measured_;
-  std::vector<run::RemoteSender> early_;  // received before OnSenderEnded() was called
+  std::vector<run::RemoteSender> early_;  // messages received before OnSenderEnded() was called
   std::function<void(const scenario::Go&)> converged_;
   std::function<void(const run::RemoteSender&)> take_;
-  bool ending_ = false;  // failures do not matter any more
+  bool ending_ = false;  // failures are ignored from now on
   bool leader_is_gone_ = false;
 };
 

@@ -30,8 +30,8 @@ void MakeWider(LinkHistory& link) {
   link.width *= 2;
 }
 
-// Reads a line "TIME + BYTES NAME", "TIME - BYTES DELAY NAME" or "TIME d PACKETS BYTES CAUSE NAME".
-// Returns whether the line is one of these.
+// Parses a line "TIME + BYTES NAME", "TIME - BYTES DELAY NAME" or "TIME d PACKETS BYTES CAUSE
+// NAME". Returns whether the line has one of these forms.
 bool ReadLine(const std::string& line, std::map<std::string, LinkHistory>& links) {
   std::istringstream words(line);
   double time = 0, bytes = 0, delay = 0, packets = 0;
@@ -101,7 +101,7 @@ std::map<std::string, LinkHistory> ReadLinkLog(std::istream& log, const std::str
   for (std::string line; std::getline(log, line);) {
     ++number;
     if (line.empty() || line[0] == '#' || ReadLine(line, links)) continue;
-    if (log.eof()) break;  // no line end: a full disk has cut it
+    if (log.eof()) break;  // the last line has no line end: a full disk has truncated it
     throw UsageError(
         fmt::format("{}:{}: not a line of a link's log; give a file that "
                     "`viaduct path --log` wrote",

@@ -82,7 +82,7 @@ TEST(LinkGraphTest, DrawsAPanelOfThroughputAndOneOfDelay) {
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }
 
-// A log without a packet has no panels.
+// Draws a log without packets, for which there are no panels.
 TEST(LinkGraphTest, AnEmptyLogIsAnEmptyPicture) {
   EXPECT_THAT(LinkGraph(Read(""), "nothing"), HasSubstr("nothing"));
 }

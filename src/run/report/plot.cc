@@ -15,20 +15,20 @@ namespace {
 
 using page::EscapeHtml;
 
-// The style of a picture in a separate file.
+// The style sheet of a picture in a separate file.
 constexpr const char* kSvgStyle = R"(svg text { font-size: 12px; fill: #333; }
 svg .title { font-size: 13px; font-weight: 600; fill: #111; } svg .value { font-weight: 600; }
 svg polyline { fill: none; stroke-width: 1.8; } svg .axis { stroke: #444; }
 svg .grid { stroke: #dcdcdc; }
 )";
 
-// Okabe and Ito (2008): eight colours that colour-blind people can distinguish, without yellow and
-// black.
+// Colours of lines and bars: Okabe and Ito (2008), eight colours that colour-blind people can
+// distinguish, without yellow and black.
 constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
                                                 "#cc79a7", "#56b4e9", "#e69f00"};
 constexpr double kWidth = 720, kHeight = 260, kLeft = 70, kRight = 16, kTop = 14, kBottom = 44;
 
-// Dashes distinguish lines in print and for people who see no colours.
+// Dash patterns of lines, which distinguish lines in print and for people who see no colours.
 constexpr std::array<const char*, 4> kDashes = {"none", "7 3", "2 3", "9 3 2 3"};
 
 const char* Color(size_t index) { return kColors[index % kColors.size()]; }
@@ -51,7 +51,8 @@ std::string Open(double width, double height, const std::string& label) {
       width, height, EscapeHtml(label));
 }
 
-// Returns a fill. In a page the style sheet defines the colour, also for the dark scheme.
+// Returns the attribute that fills a shape with a colour. In a page the style sheet defines the
+// colour, also for the dark scheme.
 std::string Fill(size_t index, bool standalone) {
   return standalone
              ? fmt::format("fill=\"{}\"", Color(index))
@@ -70,7 +71,7 @@ std::string Legend(const std::vector<std::string>& names) {
   return text + "</p>\n";
 }
 
-// Returns a tick's text: "50", "10k", "1G"; small numbers unchanged.
+// Returns the text of an axis tick: "50", "10k", "1G"; small numbers are unchanged.
 std::string TickText(double tick) {
   const auto [value, prefix] = Scale(tick);
   return fmt::format("{:g}{}", value, prefix);
@@ -115,7 +116,7 @@ std::string DrawLine(const Axes& axes, const Series& series, size_t index) {
   return svg + "\"/>\n";
 }
 
-// The names of lines, each behind a sample, from the right end on.
+// Draws the names of lines from the right end to the left, each after a sample of its line.
 std::string DrawNames(const std::vector<Series>& series) {
   constexpr double kSample = 30, kLetter = 7;
   double right = kWidth - kRight;
@@ -155,7 +156,7 @@ std::string DrawTitle(const std::string& title) {
                      EscapeHtml(title));
 }
 
-// Returns a picture of this height as a separate file.
+// Returns a picture of this height in the form of a separate file.
 std::string Standalone(const std::string& body, double height) {
   constexpr double kMargin = 16;
   return fmt::format(
@@ -180,7 +181,7 @@ std::string DrawPanel(const BarPanel& panel, double top, bool standalone) {
     most = std::max(most, bar.value);
   }
   if (most == 0) least = most = 1;
-  // A power of ten that is low enough for the shortest bar to be visible.
+  // The left end of the axis: a power of ten that is low enough for the shortest bar to be visible.
   const double bottom = std::pow(10, std::floor(std::log10(least / 2)));
   const double end = std::pow(10, std::ceil(std::log10(std::max(most, bottom * 10)) - 1e-9));
   const auto position = [&](double value) {
@@ -234,7 +235,7 @@ std::vector<double> LogTicks(double bottom, double top) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       if (factor > 1 && decades > 1.5) continue;
       const double tick = factor * std::pow(10, exponent);
-      // Ticks that end at or below the bottom are replaced by the next.
+      // Removes the tick before this one if this tick is at or below the bottom.
       if (!ticks.empty() && tick <= bottom * 1.000001) ticks.clear();
       ticks.push_back(tick);
       if (tick >= top * 0.999999 && ticks.size() > 1) return ticks;

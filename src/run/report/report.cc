@@ -27,8 +27,8 @@ using result::FlowResult, result::RunResult;
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// The first row is the head. Columns of numbers are right-aligned, including their heads. `links`:
-// whether a column has names of files of the report's folder.
+// Returns an HTML table. The first row is the head. Columns of numbers are right-aligned, including
+// their heads. `links`: for each column, whether it contains names of files in the report's folder.
 std::string Table(const Rows& rows, const std::vector<bool>& links = {}) {
   const std::vector<bool> numbers = result::NumberColumns(rows);
   std::string text = "<div class=\"wide\"><table>";
@@ -46,7 +46,8 @@ std::string Table(const Rows& rows, const std::vector<bool>& links = {}) {
   return text + "</table></div>\n";
 }
 
-// The flows by their position in the scenario; runs with fewer flows are omitted there.
+// Returns, by the position of a flow in the scenario, the modes and results of the flow in all
+// runs; a run that has fewer flows is omitted at the positions that it lacks.
 std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
     const std::vector<RunResult>& runs) {
   std::vector<std::vector<std::pair<std::string, FlowResult>>> flows;
@@ -123,7 +124,8 @@ std::string Lateness(const std::vector<RunResult>& runs) {
     const std::string& mode = run.scenario.mode;
     if (run.simulator.timing) {
       rows.push_back(LatenessRow(mode, *run.simulator.timing, run));
-      // Adds the frames at the simulator's ports and the path engine's packets to its events.
+      // Adds rows for the frames at the simulator's ports, the changes of links, and the packets of
+      // the path engine.
       if (const auto& ports = run.simulator.port_timing) {
         rows.push_back(LatenessRow(mode + ", ports", *ports, run));
       }
@@ -141,7 +143,7 @@ std::string Lateness(const std::vector<RunResult>& runs) {
          Table(rows);
 }
 
-// The changes of a link: "down 3 s, up 4.5 s".
+// Returns the text of a link's changes: "down 3 s, up 4.5 s".
 std::string ChangesOf(const RunResult& run, const std::string& link) {
   std::string text;
   for (const result::LinkEvent& event : run.events) {
@@ -151,7 +153,7 @@ std::string ChangesOf(const RunResult& run, const std::string& link) {
   return text.empty() ? "-" : text;
 }
 
-// Returns the number of packets on a link with a SPEC, and the lost ones by cause.
+// Returns the number of packets on a link with a SPEC, and the lost packets by cause.
 std::pair<std::string, std::string> PacketsOf(const RunResult& run, const std::string& link) {
   uint64_t arrived = 0;
   std::map<std::string, uint64_t> lost;
@@ -254,7 +256,8 @@ std::string Routes(const std::vector<RunResult>& runs) {
              : "";
 }
 
-// A file as the report's page names it; empty if it is elsewhere, or not there.
+// Returns the file's name relative to the folder, as the report's page names it; empty if the file
+// is outside the folder, or does not exist.
 std::string InFolder(const std::filesystem::path& file, const std::filesystem::path& folder) {
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(file, error)) return "";
@@ -323,7 +326,7 @@ std::string Provenance(const std::vector<RunResult>& runs) {
   for (const RunResult& run : runs) {
     rows.push_back({"scenario, mode " + run.scenario.mode, "SHA-256 " + run.scenario.hash});
   }
-  const json environment = runs.front().environment;  // items() does not keep it
+  const json environment = runs.front().environment;  // copied: items() keeps only a reference
   for (const auto& [key, value] : environment.items()) {
     rows.push_back({key, value.is_string() ? value.get<std::string>() : JsonText(value)});
   }
@@ -459,7 +462,7 @@ void WriteReport(const std::string& directory, const std::vector<RunResult>& run
   const auto write = [&](const char* file, auto text) {
     attempts.Try([&] { WriteFile(folder / file, text()); });
   };
-  // Writes the data of the other files first, in case the disk is full.
+  // Writes the data before the page, in case the disk is full.
   write(kResults, [&] {
     return JsonText(runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}}, 2) + "\n";
   });

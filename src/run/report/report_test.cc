@@ -100,7 +100,7 @@ TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
   EXPECT_THAT(ResultTable(run), HasSubstr("\nrun: 2 nodes, 1 link, seed 3, 0.5 s of traffic\n"));
   run.scenario.mode = "simulate";
   EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: nothing is late\n"));
-  // A pair in either order; a link of three nodes is no pair.
+  // Adds the pair n0, n1 in both orders; the link of three nodes is no pair.
   const auto join = [&run](const std::vector<std::string>& nodes) {
     run.scenario.links.emplace_back().nodes = nodes;
   };

@@ -19,7 +19,8 @@ std::string Packets(const std::optional<uint64_t>& count) {
   return count ? std::to_string(*count) : "-";
 }
 
-// The times of a flow that mean most for its kind: a ping's round trips, else one-way delays.
+// Returns the times that are most important for the kind of flow: a ping's round trips, else
+// one-way delays.
 std::string Times(const FlowResult& flow) {
   if (flow.rtt) {
     return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min, flow.rtt->mean, flow.rtt->max);
@@ -65,16 +66,16 @@ std::string Lines(const std::string& head,
   return text;
 }
 
-// The values that the simulator assumed, the traffic of the protocol that no kernel socket could
-// carry, its routes that a kernel refused, and limits of the machine.
+// Returns lines with the values that the simulator assumed, the traffic of the protocol that no
+// kernel socket could carry, the routes that a kernel refused, and limits of the machine.
 std::string CaveatLines(const RunResult& run) {
   return Lines("assumed", run.simulator.assumptions) +
          Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused) +
          Lines("limit", run.simulator.exceeded);
 }
 
-// The main result of a flow in one cell: the rate for TCP, the mean for ping, rate and loss for
-// UDP.
+// Returns the main result of a flow for one cell: the rate for TCP, the mean for ping, rate and
+// loss for UDP.
 std::string ComparisonCell(const FlowResult& flow) {
   if (!flow.error.empty()) return "failed";
   if (flow.rtt) return fmt::format("{:.3f} ms", flow.rtt->mean);
@@ -88,7 +89,7 @@ std::string PacketRateCell(const FlowResult& flow) {
   return flow.packet_rate ? fmt::format("{:.1f} kpps", *flow.packet_rate / 1e3) : "-";
 }
 
-// Returns a line on the fates of the packets of all links together in the path engine.
+// Returns a line about the fates of the packets on all links together in the path engine.
 std::string LinksLine(const result::EngineResult& engine) {
   uint64_t arrived = 0, corrupted = 0, marked = 0, waiting = 0;
   std::map<std::string, uint64_t> fates;
@@ -110,7 +111,8 @@ std::string LinksLine(const result::EngineResult& engine) {
   return text + "\n";
 }
 
-// Returns a line for each flow with packets that were not offered, arrived twice or were cut off.
+// Returns a line for each flow with packets that were not offered or arrived twice, or that was cut
+// off.
 std::string CountLines(const std::vector<FlowResult>& flows) {
   std::string text;
   for (const FlowResult& flow : flows) {
@@ -136,8 +138,8 @@ std::string CountLines(const std::vector<FlowResult>& flows) {
   return text;
 }
 
-// Returns a hint on packets lost while a flow's first packet waits for a MAC address: the next ones
-// of a fast flow then lose their place in the queue.
+// Returns a hint about packets that were lost while a flow's first packet waited for a MAC address:
+// later packets of a fast flow displace earlier ones from the queue.
 std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
   const bool unresolved = std::ranges::any_of(losses, [](const result::Loss& loss) {
     return loss.why.find("address_unresolved") != std::string::npos;
@@ -147,7 +149,7 @@ std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
                     : "";
 }
 
-// Returns a line for each place of losses; the links' own losses are in LinksLine().
+// Returns a line for each place where packets were lost; the losses on links are in LinksLine().
 std::string LossLines(const RunResult& run) {
   std::string text;
   const std::vector<result::Loss> losses = result::LossesOf(run);
@@ -164,12 +166,13 @@ std::string LossLines(const RunResult& run) {
   return text + CountLines(run.flows);
 }
 
-// Returns remarks that the figures do not show: the links' packets, assumptions, and every loss.
+// Returns remarks on facts that the figures do not show: the fates of packets on links,
+// assumptions, and every loss.
 std::string RemarkLines(const RunResult& run) {
   return (run.engine ? LinksLine(*run.engine) : "") + CaveatLines(run) + LossLines(run);
 }
 
-// Returns the text with a head before each line.
+// Returns the text with `head` before each line.
 std::string Headed(const std::string& head, const std::string& text) {
   std::istringstream lines(text);
   std::string headed;
@@ -186,8 +189,8 @@ std::string PollLine(const result::RoutePolls& polls) {
                      : "");
 }
 
-// The pairs of nodes that several links join: " (n0 and n3 have 2 between them)", or "". A
-// scenario's author may have meant one link where two entries name the same pair.
+// Returns a remark on pairs of nodes that several links join: " (n0 and n3 have 2 between them)",
+// or "". The author of a scenario may have meant one link although two entries name the same pair.
 std::string ParallelLinks(const std::vector<result::LinkNodes>& links) {
   std::map<std::vector<std::string>, int> counts;
   for (const result::LinkNodes& link : links) {
@@ -219,7 +222,8 @@ std::string ScenarioLine(const RunResult& run) {
                      scenario.mode == "simulate" ? "; virtual time: nothing is late" : "");
 }
 
-// Virtual time is never late.
+// Returns the lines about lateness and verdict; empty in mode simulate, because virtual time is
+// never late.
 std::string VerdictLines(const RunResult& run) {
   if (run.scenario.mode == "simulate") return "";
   std::string text;
@@ -309,7 +313,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   if (runs.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{""}};
   for (const RunResult& run : runs) rows[0].push_back(run.scenario.mode);
-  // A row with only empty cells is omitted.
+  // Adds a row, unless all its cells are empty.
   const auto add = [&](const std::string& head, auto cell) {
     std::vector<std::string> row = {head};
     for (const RunResult& run : runs) row.push_back(cell(run));

@@ -12,13 +12,15 @@
 namespace viaduct::run {
 namespace {
 
-// A lab of a thousand nodes takes long to build, but a hung simulator must end the run.
+// The time within which the lab must be built. A lab of a thousand nodes takes long, but a hung
+// simulator must end the run.
 constexpr Duration kSetUpTimeout = Duration::Seconds(120);
 constexpr Duration kReportTimeout = Duration::Seconds(20);
-// The simulator itself reports at convergence.timeout; this much later it is considered hung.
+// The time after convergence.timeout after which the simulator is considered hung: the simulator
+// itself must report at convergence.timeout.
 constexpr Duration kConvergenceGrace = Duration::Seconds(15);
 
-// Returns "a->b, c->d and 3 more".
+// Returns pairs of nodes as text: "a->b, c->d and 3 more".
 std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   constexpr size_t kShown = 6;
   std::string text;
@@ -29,7 +31,8 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
   return text;
 }
 
-// Returns "not converged within 60s: 4 of 6 pairs reach; not a->b, b->a".
+// Returns a line about missing convergence: "not converged within 60s: 4 of 6 pairs reach; not
+// a->b, b->a".
 std::string UnconvergedLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence) {
   return fmt::format("not converged within {}: {} of {} pairs reach; not {}",
@@ -190,7 +193,8 @@ result::Convergence Conversation::Everywhere() const {
   result::Convergence reach = *convergence_;
   if (!everywhere_) return reach;
   reach.pairs = everywhere_->pairs;
-  // Takes the pairs that all hosts' routes lacked, else those that this host still awaited.
+  // Takes the pairs of nodes that the routes of all hosts together lack; if there are none, keeps
+  // the pairs for which this host was still waiting.
   if (!everywhere_->unreachable.empty()) reach.unreachable = everywhere_->unreachable;
   reach.reachable = reach.pairs - static_cast<uint32_t>(reach.unreachable.size());
   return reach;

@@ -23,7 +23,7 @@ std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
 // Returns a progress line: "12.0 s: link n0-n1 down".
 std::string LinkEventLine(const result::LinkEvent& event);
-// Thrown if routes have not converged and the scenario requires it.
+// The exception for routes that have not converged although the scenario requires it.
 class NotConverged : public Error {
  public:
   NotConverged(const std::string& why, result::Convergence convergence)
@@ -39,33 +39,34 @@ void CheckConvergence(const scenario::Scenario& scenario, const result::Converge
 
 class Conversation {
  public:
-  // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
-  // Run().
+  // All arguments must outlive the conversation. The loop's Run() throws the errors of the
+  // simulator.
   Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
                sys::EventLoop& loop, Progress& progress, Machines& machines = Machines::Alone());
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // Real modes: waits until the lab is built. Returns the seconds since this object was created.
+  // Waits until the lab is built, in real modes. Returns the seconds since this object was created.
   double WaitForLab();
-  // Waits until all pairs can reach each other or convergence.timeout has passed. Throws Error if
-  // some cannot and the scenario requires it. Returns the simulator's message about it.
+  // Waits until all pairs of nodes can reach each other or convergence.timeout has passed. Throws
+  // Error if some pairs cannot and the scenario requires it. Returns the simulator's message about
+  // the convergence.
   result::Convergence WaitForConvergence();
-  // Waits until the simulator has reported and ended. `stop`: tells it to end (it would continue
-  // otherwise), with a limit on the wait. Returns the simulator's report.
+  // Waits until the simulator has reported and ended, and returns its report. `stop`: commands the
+  // simulator to end (it would continue otherwise), and limits the wait.
   scenario::SimulatorDone WaitForReport(bool stop);
 
-  // The results of flows that the simulator carried itself, and of programs that it ran.
+  // Returns the results of flows that the simulator carried itself, and of programs that it ran.
   const std::vector<result::FlowResult>& flows() const { return flows_; }
   const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
-  // The link events that the simulator applied itself.
+  // Returns the link events that the simulator applied itself.
   const std::vector<result::LinkEvent>& events() const { return events_; }
-  // The failed expectations of the scenario, of routes, flows and programs.
+  // Returns the expectations of the scenario that failed, about routes, flows and programs.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
-  // The lateness of the simulator's events until now, if the simulator reports it: that of a lab's
-  // hub does, every half second from convergence on.
+  // Returns the lateness of the simulator's events until now, if the simulator reports it: the
+  // simulator of a lab's hub does, every half second from convergence on.
   const std::optional<result::Timing>& timing() const { return timing_; }
 
  private:
@@ -84,13 +85,15 @@ class Conversation {
   void Take(const scenario::Note& note);
   void Take(const scenario::Resumed& resumed);
   void Take(const scenario::SimulatorDone& done) { report_ = done; }
-  // All further messages are a simulated hub's, or thrown by SimulatorProcess.
+  // Throws for all other messages, which belong to a simulated hub, or which SimulatorProcess
+  // handles.
   template <class Message>
   void Take(const Message&) {
     throw Error(fmt::format("the simulator sent '{}', which only a hub's does", Message::kName));
   }
-  void Fail(const std::string& failure);  // "": none
-  // The pairs that reach each other: those of all hosts, if the lab has several.
+  void Fail(const std::string& failure);  // does nothing if `failure` is empty
+  // Returns the pairs of nodes that reach each other: those of all hosts, if the lab has several
+  // hosts.
   result::Convergence Everywhere() const;
 
   const scenario::Scenario& scenario_;
@@ -101,7 +104,7 @@ class Conversation {
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
-  std::optional<scenario::Go> everywhere_;  // from Machines::OnConverged()
+  std::optional<scenario::Go> everywhere_;  // set by the function of Machines::OnConverged()
   std::optional<result::Timing> timing_;
   std::optional<scenario::SimulatorDone> report_;
   std::vector<result::FlowResult> flows_;

@@ -9,7 +9,8 @@
 
 namespace viaduct::run {
 
-// Notices the engine's end: sys::EventLoop::Run() then throws Error. For use by one thread.
+// Watches the path engine: when the engine ends, sys::EventLoop::Run() throws Error. For use by one
+// thread.
 class EngineWatch {
  public:
   // `socket_path`: the engine's control socket. The loop must outlive this object.
@@ -18,10 +19,10 @@ class EngineWatch {
   EngineWatch(const EngineWatch&) = delete;
   EngineWatch& operator=(const EngineWatch&) = delete;
 
-  // Reads the engine's statistics so far.
+  // Reads the statistics of the engine so far.
   result::EngineResult Read() const;
-  // Changes the SPECs of a pair, as `viaduct path set` does; empty: leaves that of this direction.
-  // Throws UsageError if the engine refuses.
+  // Changes the SPECs of a pair, as `viaduct path set` does; an empty SPEC leaves its direction
+  // unchanged. Throws UsageError if the engine refuses the SPECs.
   void Set(const std::string& pair, const std::string& up, const std::string& down) const;
 
  private:
@@ -29,7 +30,7 @@ class EngineWatch {
 
   std::string socket_path_;
   sys::EventLoop& loop_;
-  UniqueFd alive_;  // an idle connection, which closes when the engine ends
+  UniqueFd alive_;  // an idle connection, which is closed when the engine ends
 };
 
 }  // namespace viaduct::run

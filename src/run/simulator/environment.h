@@ -1,5 +1,5 @@
-// The environment that results record to stay reproducible: versions, kernel, machine, command
-// line.
+// The environment that results record so that they are reproducible: versions, kernel, machine,
+// command line.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace viaduct::run {
 
-// The product's version, "0.1.0".
+// Returns the product's version, "0.1.0".
 std::string Version();
 
-// Describes the environment of this process; call it at the start.
+// Describes the environment of this process; must be called at the start of a run.
 result::Environment DescribeEnvironment(const std::vector<std::string>& command_line);
 
 }  // namespace viaduct::run

@@ -1,4 +1,5 @@
-// A run on several machines, as one of them sees the others.
+// The interface to the other machines of a lab on several machines, for the run of one machine's
+// part.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@
 
 namespace viaduct::run {
 
-// The end of a flow's sender on another machine than its receiver.
+// The end of a flow's sender that was on another machine than the flow's receiver.
 struct RemoteSender {
-  uint32_t flow = 0;  // the number in the scenario
-  int status = 0;     // the wait status
+  uint32_t flow = 0;  // index of the flow in the scenario
+  int status = 0;     // wait status of the sender
   std::string output, error;
 
   static fields::KeysOf<RemoteSender> Keys();

@@ -1,5 +1,5 @@
-// The progress display of a run: one line that is updated in place on a terminal, separate lines
-// elsewhere.
+// The progress display of a run: on a terminal one line that is updated in place, elsewhere
+// separate lines.
 #pragma once
 
 #include <cstdio>
@@ -11,16 +11,16 @@ namespace viaduct::run {
 
 class Progress {
  public:
-  // Writes to `stream`; nothing at all when quiet.
+  // Writes to `stream`; writes nothing if `quiet` is set.
   Progress(std::FILE* stream, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Shows the current state: replaces the last status on a terminal; elsewhere it is printed at
-  // most every few seconds.
+  // Shows the current state: on a terminal it replaces the previous state; elsewhere it is printed
+  // at most every few seconds.
   void Status(const std::string& text);
-  // Prints an event as a lasting line.
+  // Prints an event as a line that is not replaced.
   void Line(const std::string& text);
 
  private:

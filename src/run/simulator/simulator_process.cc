@@ -27,10 +27,10 @@
 namespace viaduct::run {
 namespace {
 
-// The number of the simulator's last lines that are kept for error messages.
+// The number of lines, the last of the simulator's output, that are kept for error messages.
 constexpr size_t kKeptLines = 16;
 constexpr size_t kMaxLine = 4096;
-// Bytes. The report on ten thousand flows has a tenth of this.
+// The maximum length of a message, in bytes. The report on ten thousand flows has a tenth of this.
 constexpr size_t kMaxMessage = 1 << 30;
 
 sys::Environment EnvironmentWith(int broker) {
@@ -89,10 +89,12 @@ SimulatorProcess::SimulatorProcess(const SimulatorStart& start) {
   options.inherited = {theirs.get(), file.get()};
   if (start.broker) options.inherited.push_back(start.broker.get());
   if (inner_socket >= 0) options.inherited.push_back(inner_socket);
-  // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
+  // Starts the simulator in a separate process group, so that Ctrl-C only reaches the command,
+  // which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
-  // The simulator starts guests, whose programs are unknown and must not use sudo.
+  // Forbids new privileges, because the simulator starts guests, whose programs are unknown and
+  // must not use sudo.
   options.prepare = sys::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
   control_.emplace(std::move(control), kMaxMessage);
@@ -109,14 +111,14 @@ SimulatorProcess::~SimulatorProcess() {
       process_.WaitFor(Duration::Milliseconds(1500));
     }
   } catch (const Error&) {
-    // A wait with a limit needs a descriptor, and none is left: ~Child kills the simulator.
+    // Waiting with a limit needs a descriptor, and none is available: ~Child kills the simulator.
   }
   const int simulator = process_.pid();
-  process_ = sys::Child();  // killed and waited for
+  process_ = sys::Child();  // kills the simulator and waits for it
   try {
     guest::RemoveDeadPaused(simulator);  // not done by a simulator killed at its pause
   } catch (const Error&) {
-    // `viaduct clean` removes it.
+    // Ignores the error: `viaduct clean` removes the record.
   }
 }
 
@@ -166,7 +168,7 @@ std::optional<scenario::SimulatorEvent> SimulatorProcess::Receive() {
   if (!control_->Ended()) return std::nullopt;
   if (!reported_) ThrowDeath();
   if (const int status = process_.Wait(); status != 0) {
-    // The report is complete, but a crash during the simulator's end must not be hidden.
+    // Throws although the report is complete: a crash at the simulator's end must not be hidden.
     throw Error(fmt::format("the simulator crashed while it ended (wait status {})", status));
   }
   ended_ = true;

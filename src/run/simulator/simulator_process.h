@@ -30,36 +30,38 @@
 namespace viaduct::run {
 
 // Finds viaduct-sim: VIADUCT_SIM, else next to this program, else in ../libexec/viaduct. Throws
-// EnvironmentError, whose message explains how to build it.
+// EnvironmentError, whose message explains how to build viaduct-sim.
 std::string FindSimulator();
 
-// A simulator's use of the lab in a real mode.
+// The way in which a simulator uses the lab in a real mode.
 enum class LabUse {
-  kOfRun,  // builds one for as long as it runs
-  kStays,  // builds one that stays up: `viaduct path set` may change its SPECs
-  kAdopt,  // takes over one that stays up
+  kOfRun,  // builds a lab that exists as long as the simulator
+  kStays,  // builds a lab that stays up: `viaduct path set` may change its SPECs
+  kAdopt,  // takes over a lab that stays up
 };
 
-// The place where a simulator serves the clients of remote nodes.
+// The address and port at which a simulator serves the clients of remote nodes.
 struct HubPlace {
-  std::string port;       // "[ADDRESS]:PORT"
-  int inner_socket = -1;  // mode simulate: serves them instead; -1: none
+  std::string port;  // the address and port: "[ADDRESS]:PORT"
+  // In mode simulate: the socket on which clients are served instead; -1: none.
+  int inner_socket = -1;
 };
 
 struct SimulatorStart {
-  std::string program;  // FindSimulator()
+  std::string program;  // the result of FindSimulator()
   const scenario::Scenario& scenario;
-  UniqueFd broker = {};               // real modes: passed to it
-  std::string captures = {};          // the directory for mode simulate's captures
-  std::vector<Duration> pauses = {};  // see RunOptions
-  LabUse lab = LabUse::kOfRun;        // real modes
+  UniqueFd broker = {};               // in real modes: a connection for the simulator
+  std::string captures = {};          // in mode simulate: the directory for captures
+  std::vector<Duration> pauses = {};  // RunOptions::pauses
+  LabUse lab = LabUse::kOfRun;        // for real modes
   std::string folder = {};            // the working directory; empty: this process's
-  std::optional<HubPlace> hub = {};   // set if it serves clients of remote nodes
+  std::optional<HubPlace> hub = {};   // set if the simulator serves clients of remote nodes
   std::string machine = {};           // the host whose part of the lab it builds; empty: all
 };
 
-// A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL. A
-// simulator killed at its pause leaves its record, which the destructor removes.
+// A running viaduct-sim. The destructor ends it: by end of file on its descriptor, then SIGTERM,
+// then SIGKILL. A simulator that is killed at its pause leaves a record, which the destructor
+// removes.
 class SimulatorProcess {
  public:
   explicit SimulatorProcess(const SimulatorStart& start);
@@ -67,20 +69,23 @@ class SimulatorProcess {
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();
 
-  // A descriptor that is readable when Receive() has something, or the simulator has ended.
+  // Returns a descriptor that is readable when Receive() has a message, or the simulator has ended.
   int fd() const { return control_->fd(); }
-  // The events to poll fd() for: also POLLOUT while commands wait until the simulator reads.
+  // Returns the events to poll fd() for: also POLLOUT while commands wait until the simulator reads
+  // them.
   short Events() const { return control_->Events(); }
-  // The output of the simulator (a protocol's own output, NS_LOG). Readable when ReadOutput() has
-  // something; it must be read, or the simulator blocks when the pipe is full.
+  // Returns the descriptor of the simulator's output (output of protocols, NS_LOG), which is
+  // readable when ReadOutput() has something; the output must be read, because the simulator blocks
+  // when the pipe is full.
   int OutputFd() const { return output_.get(); }
-  // Reads the available output and passes each line to the print function. Returns false at the end
-  // of the output.
+  // Reads the available output and passes each line to the function of OnOutput(). Returns false at
+  // the end of the output.
   bool ReadOutput();
   void OnOutput(std::function<void(const std::string&)> print) { print_ = std::move(print); }
-  // Returns the next message, if a complete one has arrived; never blocks. Throws SimulatorFailed
-  // as Error with its status; if the simulator crashed, throws Error with its wait status and its
-  // last lines of output. At an orderly end returns nullopt, and Ended() is true.
+  // Returns the next message, if a complete one has arrived; never blocks. Throws a message
+  // SimulatorFailed as Error with its status. If the simulator crashed, throws Error with its wait
+  // status and the last lines of its output. At an orderly end returns nullopt, and Ended() is
+  // true.
   std::optional<scenario::SimulatorEvent> Receive();
   bool Ended() const { return ended_; }
   void Tell(const scenario::SimulatorCommand& command);

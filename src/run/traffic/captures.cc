@@ -16,12 +16,14 @@
 namespace viaduct::run {
 namespace {
 
-// Super-frames that cannot be cut are this long at most.
+// The maximum captured length of a super-frame that cannot be segmented, in bytes.
 constexpr uint32_t kMaxFrame = 262144;
-// Reads of what has arrived when a capture ends, a limit in case its link is still busy.
+// The maximum number of reads, at the end of a capture, of frames that have already arrived: a
+// limit in case the link is still busy.
 constexpr int kLastReads = 1000;
 
-// `alone`: no port at the far end captures the frames that this end sends.
+// Opens a port that captures at one end of a link. `alone`: also captures the frames that this end
+// sends, because no port captures at the far end.
 io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint, bool alone) {
   broker::PacketSocketOptions options;
   options.node = endpoint.node;
@@ -37,9 +39,9 @@ io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint, boo
 
 struct Captures::Link {
   std::string name, file;
-  std::vector<io::RingPort> ports;  // while it is captured
+  std::vector<io::RingPort> ports;  // open while the link is captured
   std::unique_ptr<io::PcapWriter> writer;
-  uint64_t dropped = 0;  // at ports that were closed
+  uint64_t dropped = 0;  // frames dropped at ports that were closed
 
   bool Drain() {
     std::array<io::ReceivedFrame, 64> burst;
@@ -62,7 +64,8 @@ struct Captures::Link {
     ports.clear();
   }
 
-  // Closes the file. A full disk costs the capture, not the run's results.
+  // Closes the file. Returns an error for the capture if the disk is full, which does not affect
+  // the results of the run.
   std::string Close() {
     ClosePorts();
     try {
@@ -142,7 +145,7 @@ void Captures::Work() {
     if (DrainOrList(waits)) continue;
     poll(waits.data(), waits.size(), -1);
     eventfd_t count = 0;
-    if (eventfd_read(wake_.get(), &count) < 0) continue;  // a frame arrived
+    if (eventfd_read(wake_.get(), &count) < 0) continue;  // not woken by Wake(): a frame arrived
   }
 }
 

@@ -17,27 +17,28 @@
 
 namespace viaduct::run {
 
-// Writes one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
-// (so frames that the link lost are missing), with the kernel's time of reception. Nodes' kernels
-// leave checksums and the cutting of TCP and UDP segments to the interfaces: the file has the
-// frames that these would have sent, those of one super-frame with one time.
+// Writes one file per link, DIRECTORY/LINK.pcap. The file contains each frame once, as the receiver
+// received it (so frames that the link lost are missing), with the kernel's time of reception.
+// Kernels of nodes leave checksums and the segmentation of TCP and UDP to the interfaces: the file
+// contains the frames that an interface would have sent; the frames of one super-frame have the
+// same time.
 class Captures {
  public:
-  // Creates the files, then captures in a separate thread until Finish() or destruction: the
-  // scenario's `captures` from now on, the links of its events from Start() to Stop(). Throws
-  // Error.
+  // Creates the files, then captures in a separate thread until Finish() or destruction. The links
+  // in the scenario's `captures` are captured from now on, the links of its events from Start() to
+  // Stop(). Throws Error.
   Captures(const scenario::Scenario& scenario, broker::Client& client, const std::string& directory,
            RemoteHosts remotes = RemoteHosts::kAreNodes);
   ~Captures();
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Captures the link's frames from now on, at the end of its file. Throws Error.
+  // Captures the link's frames from now on and appends them to the file of the link. Throws Error.
   void Start(const std::string& link);
-  // Writes the frames that have arrived; no more are captured.
+  // Writes the frames that have arrived on the link, and ends its capture.
   void Stop(const std::string& link);
 
-  // Writes the remaining frames and closes the files.
+  // Writes the frames that have arrived on all links, and closes the files.
   std::vector<result::Capture> Finish();
 
  private:
@@ -45,7 +46,8 @@ class Captures {
   Link& Find(const std::string& name) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void Wake();
   void Work();
-  // Writes the frames that have arrived; if there were none, lists what to wait for.
+  // Writes the frames that have arrived; if there were none, lists in `waits` the descriptors to
+  // poll.
   bool DrainOrList(std::vector<pollfd>& waits);
 
   const scenario::Scenario& scenario_;
@@ -54,7 +56,7 @@ class Captures {
   Mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_ VIADUCT_GUARDED_BY(mutex_);
   std::atomic<bool> stop_ = false;
-  UniqueFd wake_;  // wakes the thread
+  UniqueFd wake_;  // an eventfd that wakes the capturing thread
   std::thread thread_;
 };
 

@@ -12,8 +12,9 @@ namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. Each machine changes its own end of links between machines
-  // (`machines`). `engine` and `captures` may be null if no event needs them.
+  // All arguments must outlive this object. Of links between machines (`machines`) each machine
+  // changes only the end in its part of the lab. `engine` and `captures` may be null if no event
+  // needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
              Captures* captures, Machines& machines = Machines::Alone(),
              RemoteHosts remotes = RemoteHosts::kAreNodes)
@@ -24,7 +25,7 @@ class LinkEvents {
         machines_(machines),
         remotes_(remotes) {}
 
-  // Applies the event. Throws Error.
+  // Applies the event to its link. Throws Error.
   void Apply(const scenario::LinkEvent& event);
 
  private:

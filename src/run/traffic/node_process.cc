@@ -41,7 +41,8 @@ void NodeProcess::Kill(int signal) {
   try {
     client_.Kill(program_.pid, signal);
   } catch (const Error&) {
-    // The program has just ended; or the broker has ended, and every program of the lab with it.
+    // Ignores the error: the program has just ended, or the broker has, with every program of the
+    // lab.
   }
 }
 
@@ -64,7 +65,8 @@ void NodeProcess::Emit(Output& output, std::string_view text) {
   output.text.Append(text);
   if (!callbacks_.line) return;
   for (const char c : text) {
-    // A program that never ends its line must not fill our memory.
+    // Breaks lines of 4096 bytes: a program that never ends its line must not fill this process's
+    // memory.
     if (c != '\n' && output.line.size() < 4096) {
       output.line += c;
       continue;
@@ -78,7 +80,7 @@ void NodeProcess::End() {
   const ssize_t got = read(program_.exit_status.get(), &status, sizeof status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   loop_.Forget(program_.exit_status.get());
-  // The broker closed its end without a status: the broker has ended, and the program with it.
+  // The broker has ended, and the program with it, if the pipe is closed without a status.
   wait_status_ = got == sizeof status ? status : SIGKILL;
   for (Output& output : outputs_) {
     if (output.pipe) Read(output);

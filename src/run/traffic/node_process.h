@@ -1,4 +1,4 @@
-// A program in a node, with its output.
+// A program in a node, and its output.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace viaduct::run {
 
-// A program of a flow, in a node of this host or of another.
+// A program of a flow, in a node of this host or of another host.
 class Process {
  public:
   Process() = default;
@@ -20,10 +20,10 @@ class Process {
   Process& operator=(const Process&) = delete;
   virtual ~Process() = default;
 
-  // The program's wait status (waitpid(2)), once it has ended.
+  // Returns the program's wait status (waitpid(2)), once the program has ended.
   const std::optional<int>& wait_status() const { return wait_status_; }
   bool Succeeded(int expected = 0) const;
-  // "ended with status 2", "was killed by signal 9 (Killed)".
+  // Returns a text such as "ended with status 2", "was killed by signal 9 (Killed)".
   std::string DescribeEnd() const;
   virtual std::string standard_output() const = 0;
   virtual std::string standard_error() const = 0;
@@ -33,7 +33,7 @@ class Process {
   std::optional<int> wait_status_;
 };
 
-// A program on another host, which reports the program's end.
+// A program on another host, whose end the host reports.
 class RemoteProcess : public Process {
  public:
   void End(int wait_status, std::string output, std::string error) {
@@ -52,10 +52,10 @@ class RemoteProcess : public Process {
 class NodeProcess : public Process {
  public:
   struct Callbacks {
-    // A line of standard output or error, without its newline. May be empty.
+    // Called with each line of standard output or error, without its newline. May be empty.
     std::function<void(const std::string& line)> line;
-    // Called when the program has ended and all its output was read. The object must outlive the
-    // call.
+    // Called when the program has ended and all its output was read. The NodeProcess must outlive
+    // the call.
     std::function<void()> ended;
   };
 
@@ -65,13 +65,13 @@ class NodeProcess : public Process {
   // Kills the program if it still runs.
   ~NodeProcess() override;
 
-  // The program's output; if it has more than kKept bytes, the beginning and the end.
+  // Returns the program's output; of more than kKept bytes only the beginning and the end.
   std::string standard_output() const override { return outputs_[0].text.Text(); }
   std::string standard_error() const override { return outputs_[1].text.Text(); }
   void Kill(int signal) override;
 
  private:
-  // The maximum number of bytes kept of each output stream.
+  // The maximum number of bytes that are kept of each output stream.
   static constexpr size_t kKept = 16 << 20;
   struct Output {
     UniqueFd pipe;

@@ -24,10 +24,11 @@ using nlohmann::json;
 using result::FlowResult;
 using scenario::Flow;
 
-// The additional time in which a delayed ping may send all its requests.
+// The additional time within which a delayed ping must have sent all its requests.
 constexpr Duration kPingGrace = Duration::Seconds(5);
 
-// The interfaces by which packets to a group leave the sender and reach the receiver; empty: any.
+// The interfaces of a flow to a multicast group: `leaves`, by which packets leave the sender, and
+// `comes`, by which they reach the receiver; empty: any interface.
 struct GroupWay {
   std::string leaves, comes;
 };
@@ -59,15 +60,17 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
   return commands;
 }
 
-// Returns iperf3's interval, longer for a long flow: its server keeps the text of all intervals in
-// memory until its end. iperf3 accepts at most a minute.
+// Returns the reporting interval for iperf3, in seconds. It is longer for a long flow, because
+// iperf3's server keeps the text of all intervals in memory until its end; iperf3 accepts at most a
+// minute.
 double TcpInterval(const Flow& flow) {
   constexpr double kMaxIntervals = 5000;
   return std::clamp(flow.duration.ToSeconds() / kMaxIntervals, 0.2, 60.0);
 }
 
-// iperf3 sends whole blocks: with its 128 KiB a flow of 100 kbit/s would carry ten seconds of its
-// rate at once. Blocks of 10 ms keep the rate; at high rates they are as long as iperf3's own.
+// Returns the block length for iperf3, in bytes. iperf3 sends whole blocks: with the default of 128
+// KiB a flow of 100 kbit/s would send the data of ten seconds at once. Blocks of 10 ms keep the
+// rate; at high rates the block has the default length.
 int64_t TcpBlock(int64_t rate) {
   constexpr int64_t kBlocksPerSecond = 100, kIperf3s = 128 << 10;
   return std::clamp<int64_t>(rate / 8 / kBlocksPerSecond, 1, kIperf3s);
@@ -130,18 +133,19 @@ std::string FirstLine(const std::string& text) {
 }
 
 // Returns the number of packets that were due at `rate` in `seconds` and that the sender did not
-// offer: loss is a share of the offered packets, so such a sender would hide it. A sender may be a
-// few milliseconds behind its schedule at any time (run/load/pacer.h), also at its end.
+// offer: the loss is a share of the offered packets, so it would hide such packets. A sender may be
+// a few milliseconds behind its schedule at any time (run/load/pacer.h), also at its end.
 std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
-  constexpr double kBehind = 0.005;  // s
+  constexpr double kBehind = 0.005;  // seconds
   const double missing = rate * seconds - static_cast<double>(offered);
   if (missing < 1 + rate * kBehind) return std::nullopt;
   return static_cast<uint64_t>(std::llround(missing));
 }
 
-// Returns the duration for which the sender had to send. For a sender that was stopped with its run
-// it ends with the stop, and the sender reports its start; for one that ended early by itself it is
-// the whole. A sender that does not run at once when it is told to stop notices that later.
+// Returns the duration in seconds for which the sender had to send. For a sender that was stopped
+// with the run, it is the time from the start that the sender reports until the stop; for a sender
+// that ended early by itself, it is the duration of the flow. A sender that does not run at the
+// moment of the stop ends later.
 template <class Sent>
 double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   const double whole = flow.duration.ToSeconds();
@@ -151,7 +155,7 @@ double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   return std::max(std::min({whole, sent.seconds, told}), 0.0);
 }
 
-// Counts every packet that the sender offered, and the known places where packets were lost.
+// Adds every packet that the sender offered, and the known places where packets were lost.
 void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
               const result::LoadSent& sent, const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
@@ -164,7 +168,8 @@ void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   if (received.cut) result.cut = true;
 }
 
-// The packets of intervals that are as long as they must be for few of them to cover the flow.
+// Returns the series with intervals that are long enough for few of them to cover the flow; adds up
+// the packets of merged intervals.
 result::LoadSeries Coarsened(result::LoadSeries series, Duration flow) {
   while (flow.ToSeconds() > series.interval * result::Samples::kMost) {
     const size_t before = series.packets.size();
@@ -177,11 +182,11 @@ result::LoadSeries Coarsened(result::LoadSeries series, Duration flow) {
   return series;
 }
 
-// Adds the rate received in each interval since the flow's start: zero in the `silence` before its
-// first packet, and after its last one.
+// Adds the rate that was received in each interval since the flow's start: zero in the `silence`
+// (seconds) before its first packet, and after its last packet.
 void SampleUdp(FlowResult& result, const Flow& flow, double silence, double bytes,
                const result::LoadSeries& measured) {
-  if (measured.interval <= 0) return;  // a report without a series
+  if (measured.interval <= 0) return;  // the report has no series
   const auto [interval, packets] = Coarsened(measured, flow.duration);
   const double whole = flow.duration.ToSeconds() + 1e-6;
   const auto silent = static_cast<int>(silence / interval + 1e-6);
@@ -191,7 +196,8 @@ void SampleUdp(FlowResult& result, const Flow& flow, double silence, double byte
     end += interval;
     result.samples.emplace_back(end, static_cast<double>(count) * bytes * 8 / interval);
   }
-  // The last interval after the sender's end is cut short by the receiver's.
+  // Removes the last interval if it is after the sender's end, because the receiver's end cuts it
+  // short.
   if (!packets.empty() && end > whole + interval / 2) result.samples.pop_back();
   while ((end += interval) <= whole) result.samples.emplace_back(end, 0);
 }
@@ -204,7 +210,8 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
     gap.from = since_start(gap.from);
     if (gap.to) gap.to = since_start(*gap.to);
   }
-  // The receiver knows only the sequence numbers that it saw if no end marker arrived.
+  // Adds a last gap if no end marker arrived: the receiver then only knows the sequence numbers of
+  // packets that arrived.
   if (!received.sent && result.loss > 0.0) {
     uint64_t known = received.received + received.gaps_omitted;
     for (const result::Gap& gap : result.gaps) known += gap.lost;
@@ -219,7 +226,7 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
 void ParsePing(FlowResult& result, const Flow& flow, const Ending& ending,
                const std::string& sender) {
   const json report = json::parse(sender);
-  report.at("offered");  // a report without its figures is none
+  report.at("offered");  // throws if the report is incomplete
   report.at("received");
   const auto pinged = report.get<result::LoadPinged>();
   if (pinged.sent == 0 && !pinged.refused.empty()) {
@@ -251,7 +258,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
               const std::string& receiver, const std::string& sender) {
   const json receiver_report = json::parse(receiver);
   const json sender_report = json::parse(sender);
-  // A report without its figures is none: it must not read as a loss.
+  // Throws if a report is incomplete: missing numbers must not appear as a loss.
   receiver_report.at("received");
   sender_report.at("offered");
   const auto received = receiver_report.get<result::LoadReceived>();
@@ -271,9 +278,9 @@ void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   SampleUdp(result, flow, silence, received.size, received.series);
 }
 
-// Adds the rate received in each interval: the sender's intervals count what its kernel accepted.
-// "[  5]   0.00-0.20   sec  2.51 MBytes  105262 Kbits/sec"; the last line is of the whole time, and
-// the last interval may be cut short.
+// Adds the rate that was received in each interval; the sender's intervals count the data that the
+// sender's kernel accepted. Example: "[  5]   0.00-0.20   sec  2.51 MBytes  105262 Kbits/sec"; the
+// last line is about the entire time, and the last interval may be cut short.
 void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) {
   std::istringstream lines(server);
   for (std::string line; std::getline(lines, line);) {
@@ -288,7 +295,7 @@ void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) 
 }
 
 // Parses the output of an interrupted flow. An interrupted sender exchanges no results with the
-// receiver: the data that the receiver got until then counts.
+// receiver, so the result is the data that the receiver received until then.
 void ParseInterruptedTcp(FlowResult& result, const Flow& flow, const std::string& receiver) {
   SampleTcp(result, flow, receiver);
   if (result.samples.empty()) {
@@ -348,7 +355,8 @@ std::string InterfaceOf(const scenario::Scenario& scenario, const std::string& n
   return std::ranges::find(ends, node, &lab::Endpoint::node)->interface;
 }
 
-// Whether a flow's packets have this source: the sender's address on the link that they leave by.
+// Whether a flow's packets have the source address `source`: an address of the sender on the link
+// by which the packets leave the sender.
 bool IsSource(const scenario::Scenario& scenario, const Flow& flow, const std::string& source) {
   const auto& link = *std::ranges::find(scenario.links, flow.link, &scenario::LinkSettings::name);
   for (size_t i = 0; i < link.addresses.size(); ++i) {
@@ -358,8 +366,8 @@ bool IsSource(const scenario::Scenario& scenario, const Flow& flow, const std::s
   return false;
 }
 
-// Returns the interfaces of a flow to a group. A receiver that forwards the packets by a static
-// route gets them on the route's interface.
+// Returns the interfaces of a flow to a multicast group. A receiver that forwards the packets by a
+// static route receives them on the route's interface.
 GroupWay WayOf(const scenario::Scenario& scenario, const Flow& flow) {
   GroupWay way;
   if (flow.group.empty()) return way;

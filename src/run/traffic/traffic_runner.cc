@@ -16,7 +16,8 @@
 namespace viaduct::run {
 namespace {
 
-// The time limits for a flow's programs beyond the flow, and for any program to end after SIGTERM.
+// Time limits: for a flow's programs, beyond the duration of the flow; for any program to end after
+// SIGTERM; for receivers to be ready.
 constexpr Duration kFlowGrace = Duration::Seconds(5);
 constexpr Duration kStopTimeout = Duration::Seconds(2);
 constexpr Duration kReceiverTimeout = Duration::Seconds(60);
@@ -25,11 +26,12 @@ constexpr Duration kReceiverTimeout = Duration::Seconds(60);
 
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
-  scenario::Flow shortened;  // the flow as cut if the run ended early
+  scenario::Flow shortened;  // the flow with its actual duration, if the run ended early
   Ending ending;
   FlowCommands commands;
   scenario::Drain drain;
-  size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
+  // The index of the flow that sends this flow's packets (scenario::StreamOf()).
+  size_t stream = 0;
   std::unique_ptr<NodeProcess> receiver;
   std::shared_ptr<Process> sender;  // shared by all flows of a stream
   bool sends_here = true, receives_here = true;
@@ -119,7 +121,8 @@ bool TrafficRunner::Done() const {
 
 std::string TrafficRunner::Describe() const {
   std::string text =
-      // On several machines the start may be in the future.
+      // The time since the start is below 0 if several machines have agreed on a start in the
+      // future.
       fmt::format("{:.0f} of {:.0f} s", std::max(SinceStart(), 0.0),
                   scenario_.duration.ToSeconds());
   for (const FlowState& flow : flows_) {
@@ -142,7 +145,8 @@ void TrafficRunner::Start() {
   loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
   start_ = machines_.MeetToStart();
   for (FlowState& flow : flows_) {
-    // The sender's host has the result, but for UDP.
+    // Marks the flow as done if another host has its result: the receiver's host for UDP, the
+    // sender's host for all other flows.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
     if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
     At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
@@ -194,7 +198,9 @@ void TrafficRunner::StartSender(FlowState& flow) {
     }
     (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });
-  if (flow.sender->wait_status()) SenderEnded(flow);  // a stream's, started by another flow
+  // Another flow has started the sender of this flow's stream, and the sender may have ended
+  // already.
+  if (flow.sender->wait_status()) SenderEnded(flow);
 }
 
 void TrafficRunner::LaunchSender(FlowState& flow) {
@@ -218,7 +224,7 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
   }
 }
 
-// Sends the sender's output to the receiver's host, which needs it for the flow's result.
+// Sends the sender's output to the receiver's host, which needs the output for the flow's result.
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
@@ -238,7 +244,8 @@ void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
   if (flow.running) SenderEnded(flow);
 }
 
-// Returns a UDP receiver's failure: a killed one has measured nothing, whatever its sender reports.
+// Returns the failure of a UDP receiver: a receiver that was killed has measured nothing, whatever
+// its sender reports.
 std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
   const bool failed = flow.flow->kind == scenario::Flow::Kind::kUdp && flow.receiver &&
                       flow.receiver->wait_status() && !flow.receiver->Succeeded();
@@ -250,8 +257,8 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
   if (udp && !flow.receives_here) return PassOnEnd(flow);
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
-    // The receiver reports when it ends: after all packets, or when no more arrive. The sender's
-    // end markers may be lost, so a signal reports the sender's end.
+    // Sends SIGUSR1, which reports the sender's end, because all end markers may be lost. The
+    // receiver reports when it ends: after all packets, or when no more packets arrive.
     flow.receiver->Kill(SIGUSR1);
     At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
@@ -297,7 +304,7 @@ void TrafficRunner::StartProgram(ProgramState& state) {
   try {
     state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
   } catch (const sys::Interrupted&) {
-    throw;  // the whole run is interrupted, not this program
+    throw;  // the run is interrupted, not only this program
   } catch (const Error& e) {
     state.done = true;
     state.end.trouble = e.what();

@@ -21,43 +21,46 @@
 
 namespace viaduct::run {
 
-// Throws EnvironmentError that names the package if a program that the flows need is missing.
+// Throws EnvironmentError that names the Debian package if a program that the flows need is
+// missing.
 void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object. `machines`: each machine of several runs
-  // the end of a flow between machines that is in its nodes.
+  // All arguments must outlive this object. `machines`: the other machines, if there are any; each
+  // machine runs the end of a flow between machines that is in its part of the lab.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
                 LinkEvents links, Progress& progress, Machines& machines = Machines::Alone());
   ~TrafficRunner();
 
-  // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
+  // Starts the receivers, and schedules everything else on the loop's clock; times are counted from
+  // now.
   void Start();
-  // Whether all flows have results, all programs except those in the background have ended, and all
+  // Whether all flows have results, all programs except background programs have ended, and all
   // events have happened.
   bool Done() const;
-  // Whether all flows have results. True in the end: programs that do not end are given up.
+  // Whether all flows have results. Always becomes true: a flow whose programs do not end in time
+  // fails.
   bool FlowsDone() const;
-  // Whether there are flows or programs at all; a run without them lasts its whole duration.
+  // Whether there are any flows or programs; a run without them lasts for the scenario's duration.
   bool HasWork() const;
-  // The instant from which the times of flows, programs and events count.
+  // Returns the instant from which the times of flows, programs and events are counted.
   Instant start() const { return start_; }
-  // Describes the current activity, for the status line.
+  // Returns a description of the current activity, for the status line.
   std::string Describe() const;
-  // Makes the running flows end and report their measurements; nothing else is begun any more. Not
-  // for flows between machines. FlowsDone() becomes true as usual.
+  // Makes the running flows end and report their measurements; starts no further flows, programs or
+  // events. Not for flows between machines. FlowsDone() becomes true as usual.
   void EndEarly();
-  // Stops all flows and programs. Foreground programs that must be stopped count as failed.
+  // Stops all flows and programs. Foreground programs that had to be stopped count as failed.
   void Finish();
 
-  // Must be called after Finish().
+  // Return the results of flows and programs. Must be called after Finish().
   std::vector<result::FlowResult> Flows() const;
   std::vector<result::ProgramOutcome> Programs() const;
   const std::vector<result::LinkEvent>& events() const { return events_; }
-  // Events whose time had not come when EndEarly() was called.
+  // Returns the number of events whose time had not been reached when EndEarly() was called.
   size_t EventsToCome() const;
-  // The delay from an event's time until it had been applied, in nanoseconds.
+  // Returns the delays from an event's time until the event had been applied, in nanoseconds.
   const Histogram& event_lateness() const { return event_lateness_; }
   const std::vector<std::string>& failures() const { return failures_; }
 
@@ -78,14 +81,14 @@ class TrafficRunner {
   static result::ProgramOutcome Judge(const ProgramState& program);
   void ProgramEnded(ProgramState& program);
   void ApplyEvent(const scenario::LinkEvent& event);
-  // Fails if events of the time until the run's end were not applied.
+  // Adds a failure if events before the run's end were not applied.
   void CountMissedEvents();
-  // Events of the time until the run's end.
+  // Returns the number of events before the run's end.
   size_t EventsDue() const;
   // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
-  // Calls `action` at this time, as EventLoop::At() does, but not after this object's destruction.
+  // Calls `action` at this time, as EventLoop::At() does, unless this object has been destroyed.
   void At(Instant time, std::function<void()> action);
 
   const scenario::Scenario& scenario_;
@@ -97,7 +100,7 @@ class TrafficRunner {
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;
-  std::vector<result::LinkEvent> events_;  // the applied ones, in the scenario's order
+  std::vector<result::LinkEvent> events_;  // the applied events, in the scenario's order
   Histogram event_lateness_;
   size_t events_left_ = 0;
   std::optional<Instant> interrupted_;

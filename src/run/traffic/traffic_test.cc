@@ -60,7 +60,8 @@ TEST(TrafficTest, WhoForwardsAGroupJoinsItWhereItComesIn) {
 TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
   scenario::Scenario line = Line();
   for (auto& link : line.links) link.spec = path::ParseSpec("delay=500ms rate=1Mbit queue=300p");
-  // Two links of half a second, and 301 packets of 12,144 bit each.
+  // The limits: the delays of two links, 0.5 s each, and the transmission of 301 packets of 12,144
+  // bit on each link.
   EXPECT_THAT(CommandsFor(line, 0, "load").receiver, Contains("9.310688s"));
   EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.621376s"));
 }
@@ -77,7 +78,7 @@ TEST(TrafficTest, TcpBlocksKeepALowRate) {
   EXPECT_EQ(block(10'000'000'000), "131072");
 }
 
-// Iperf3 reads whole seconds.
+// Checks the durations in the commands; iperf3 reads only whole seconds.
 TEST(TrafficTest, ProgramsReadTheTimesThatAreMeant) {
   scenario::Scenario line = Line();
   const auto word = [&](size_t flow, const std::string& option) {
@@ -114,7 +115,7 @@ TEST(TrafficTest, EndpointsCountANodesLinks) {
   EXPECT_THROW(EndpointsOf(Line(), "n0-n2"), UsageError);
 }
 
-// The UDP flow, of that many seconds.
+// Returns a UDP flow with a duration of `seconds`.
 scenario::Flow Udp(double seconds) {
   scenario::Flow flow = Line().flows[0];
   flow.duration = Duration::Nanoseconds(std::llround(seconds * 1e9));
@@ -165,7 +166,8 @@ TEST(TrafficTest, WhatWasNotDueWhenTheRunEndedIsNotMissing) {
   EXPECT_FALSE(udp(R"({"offered": 80, "target_pps": 100, "seconds": 0.802})"));
   EXPECT_EQ(udp(R"({"offered": 80, "target_pps": 100, "seconds": 1.0})"), 20u) << "too slow";
   EXPECT_EQ(udp(R"({"offered": 180, "target_pps": 100, "seconds": 9.0})"), 20u) << "of two seconds";
-  // The sender noticed only after 1.0 s the stop request of 0.802 s after its start at 10 s.
+  // A sender that started at 10 s was stopped 0.802 s later and noticed that only 1.0 s after its
+  // start.
   const auto late = [](int64_t told_ms) {
     return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
           "series": {"interval_s": 0.5, "packets": []}})",
@@ -176,7 +178,7 @@ TEST(TrafficTest, WhatWasNotDueWhenTheRunEndedIsNotMissing) {
   EXPECT_FALSE(late(10'802));
   EXPECT_EQ(late(10'900), 10u) << "too slow";
   EXPECT_EQ(late(12'500), 20u) << "it stopped by itself before it was told to";
-  scenario::Flow flow = Line().flows[2];  // 50 requests, 20 ms apart
+  scenario::Flow flow = Line().flows[2];  // 50 requests at intervals of 20 ms
   flow.duration = Duration::Seconds(2);
   const auto ping = [&](const std::string& seconds) {
     return ParseFlow(flow, "",
@@ -227,7 +229,7 @@ TEST(TrafficTest, NothingThatCameIsShownAsNothing) {
     }
     return rates;
   };
-  // First no packet at all; then none after the first interval.
+  // Tests a flow without any packet, and a flow without packets after the first interval.
   EXPECT_THAT(rates(R"({"received": 0, "series": {"interval_s": 0.5, "packets": []}})"),
               ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(rates(R"({"received": 5, "size": 100, "first_s": 10,
@@ -235,7 +237,7 @@ TEST(TrafficTest, NothingThatCameIsShownAsNothing) {
               ElementsAre(8000, 0, 0, 0));
 }
 
-// A flow of a day of which little arrived has the short intervals of a short one.
+// Tests a flow of a day with few packets, whose report has the short intervals of a short flow.
 TEST(TrafficTest, TheSilenceOfADayIsFewSamples) {
   const FlowResult result = ParseFlow(Udp(86400), R"({"received": 6, "size": 100,
       "first_s": 80000, "series": {"interval_s": 0.1, "packets": [1, 2, 3]}})",
@@ -261,7 +263,8 @@ TEST(TrafficTest, ParsesTcpAndItsErrors) {
       "");
   EXPECT_DOUBLE_EQ(*result.rate, 6e6);
   EXPECT_EQ(result.retransmits, 3u);
-  // The samples are the receiver's: the sender's intervals count what its kernel accepted.
+  // The samples are from the receiver's output, because the sender's intervals count the data that
+  // its kernel accepted.
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.2, 7e6)));
   EXPECT_EQ(ParseFlow(flow, "", R"({"error": "unable to connect"})", "").error,
             "iperf3: unable to connect");

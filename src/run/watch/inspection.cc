@@ -17,12 +17,12 @@ namespace {
 
 using nlohmann::json;
 
-// The link of an interface of a node, by "NODE:INTERFACE".
+// The name of the link of a node's interface; the key is "NODE:INTERFACE".
 using LinksByEnd = std::map<std::string, std::string>;
 
 std::string EndName(const lab::Endpoint& end) { return end.node + ":" + end.interface; }
 
-// Interfaces of the machine that are links of the lab.
+// Returns the interfaces of the machine that are links of the lab.
 std::vector<InspectedLink> OutsideLinks(const lab::Topology& topology) {
   std::vector<InspectedLink> links;
   for (const lab::Node& node : topology.nodes) {
@@ -66,7 +66,7 @@ InspectedInterface Describe(const sys::LinkInfo& info,
   return interface;
 }
 
-// Returns the origin of a route (rtnetlink(7)).
+// Returns the origin of a route, by its protocol number (rtnetlink(7)).
 std::string OriginOf(uint8_t protocol) {
   switch (protocol) {
     case fib::kRouteProtocol:
@@ -104,7 +104,7 @@ std::vector<InspectedRoute> KernelRoutes(sys::Netlink& netlink,
   return routes;
 }
 
-// Returns the routes of a data plane that has separate tables.
+// Returns the routes of a node whose data plane has tables outside of the kernel.
 std::vector<InspectedRoute> OwnRoutes(broker::Client& client, const std::string& node) {
   std::vector<InspectedRoute> routes;
   for (const auto& [key, each] : client.ReadRoutes(node)) {
@@ -166,7 +166,8 @@ InspectedLink InspectLink(const lab::Link& link,
   for (const path::Spec& spec : link.specs) inspected.specs.push_back(path::FormatSpec(spec));
   if (!link.specs.empty()) inspected.emulator = lab::EmulatorName(link.emulator);
   for (const result::PipelineResult& each : statistics) {
-    // Each end of a shared link has a separate pair (path::SharedPairName()).
+    // Takes also the statistics of a shared link, each end of which has a separate pair
+    // (path::SharedPairName()).
     const bool is_its = each.pair == link.name || (link.kind == lab::Link::Kind::kBridge &&
                                                    each.pair.starts_with(link.name + "."));
     if (is_its) inspected.statistics.push_back(each);

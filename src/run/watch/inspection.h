@@ -1,5 +1,5 @@
-// `viaduct ls LAB`: the present state of a lab's nodes and links in their kernel and the path
-// engine.
+// `viaduct ls LAB`: the present state of a lab's nodes and links, read from their kernels and the
+// path engine.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct InspectedRoute {
 
 struct InspectedNode {
   std::string name, data_plane, reason;
-  std::string program;  // that of data plane `program`
-  // Received packets by interface and fate, and lost ones by cause.
+  std::string program;  // the program, for data plane `program`
+  // The number of received packets by interface and fate, and of lost packets by cause.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
   std::map<std::string, uint64_t> drops;
   std::vector<InspectedInterface> interfaces;
@@ -62,7 +62,7 @@ struct InspectedLink {
   static fields::KeysOf<InspectedLink> Keys();
 };
 
-// The process that forwards for nodes whose data plane is `userspace` or `program`.
+// The process of data planes `userspace` and `program`, which forwards for their nodes.
 struct InspectedForwarder {
   int pid = 0;
   bool running = false;
@@ -83,13 +83,13 @@ struct Inspection {
 };
 
 // Inspects a lab that is up; its path engine must answer within `timeout`. Throws UsageError if no
-// such lab is up.
+// lab of this name is up.
 Inspection Inspect(const std::string& lab, Duration timeout);
 
-// Returns the inspection as tables for people.
+// Returns the inspection as tables of text.
 std::string FormatInspection(const Inspection& inspection);
 
-// Returns the inspection's chapter of docs/results.md.
+// Returns the chapter of docs/results.md about the inspection.
 std::string DocumentInspection();
 
 }  // namespace viaduct::watch

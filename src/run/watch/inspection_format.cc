@@ -1,4 +1,4 @@
-// `viaduct ls LAB` as tables, and the keys of its --json.
+// The tables that `viaduct ls LAB` prints, and the keys of its output with --json.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -81,7 +81,8 @@ Rows LinkRows(const Inspection& inspection) {
     }
     for (const result::PipelineResult& each : link.statistics) {
       const uint64_t lost = LostOn(each);
-      // The pair of a shared link is LINK.NODE, for the packets that this node sends and receives.
+      // The name of the node is in the name of a shared link's pair, LINK.NODE, which has the
+      // packets that the node sends and receives.
       const std::string node = each.pair == link.name ? "" : each.pair.substr(link.name.size() + 1);
       const std::string group = each.class_name.empty() ? "" : each.class_name + " ";
       const std::string direction = (node.empty() ? "" : node + " ") + group + each.direction;
@@ -94,7 +95,7 @@ Rows LinkRows(const Inspection& inspection) {
   return rows;
 }
 
-// Returns the counters of data planes other than the kernel's own.
+// Returns the rows of packet counters of nodes whose data plane is not the kernel's forwarding.
 Rows PacketRows(const Inspection& inspection) {
   Rows rows = {{"node", "program", "interface", "forwarded", "else", "lost at the node"}};
   for (const InspectedNode& node : inspection.nodes) {

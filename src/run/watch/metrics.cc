@@ -10,7 +10,8 @@ namespace {
 
 using result::ClientResult, result::HubResult;
 
-// The statistics of those that have any, each name once: a series has one value.
+// Returns the statistics of the views that have any. A name that occurs twice is returned once,
+// because a metric series can have only one value.
 template <class View>
 std::vector<result::EngineResult> EnginesOf(const std::vector<View>& views) {
   std::vector<result::EngineResult> engines;
@@ -43,7 +44,7 @@ void AddLabs(const std::vector<LabView>& all, result::Exposition& out) {
        [](const LabView& lab) { return lab.simulator.absent || lab.simulator.given_up ? 1 : 0; });
 }
 
-// Metrics of hubs, each with a label with the hub's name.
+// The metrics of hubs, each with a label that contains the hub's name.
 class HubFamilies {
  public:
   HubFamilies(const std::vector<HubView>& hubs, result::Exposition& out) : out_(out) {

@@ -59,7 +59,8 @@ bool IsLoopback(const wire::IpAddress& address) {
                                                : address == wire::IpAddress::Parse("::1");
 }
 
-// The value of a field Host (RFC 9110, 7.2), which may have a port.
+// Whether the value of a field Host (RFC 9110, 7.2), which may have a port, is localhost or a
+// loopback address.
 bool IsLoopbackHost(std::string_view host) {
   const size_t end = host.starts_with('[') ? host.find(']') : host.rfind(':');
   std::string name(host.substr(0, end));
@@ -71,11 +72,11 @@ bool IsLoopbackHost(std::string_view host) {
   try {
     return IsLoopback(wire::IpAddress::Parse(name));
   } catch (const Error&) {
-    return false;  // a name
+    return false;  // the host is given by a name
   }
 }
 
-// Whether the fields name no other host than this. A browser always names one.
+// Whether every field Host names this machine. A browser always sends the field.
 bool HasLoopbackHost(std::string_view fields) {
   constexpr std::string_view kName = "host:";
   while (!fields.empty()) {
@@ -146,7 +147,8 @@ MetricsServer::~MetricsServer() {
 }
 
 void MetricsServer::Accept() {
-  // A client that cannot be served now waits in the kernel's queue until another connection ends.
+  // Stops accepting if there is no capacity: the client waits in the kernel's queue until another
+  // connection ends.
   if (connections_.size() >= kMaxConnections && !MakeRoom()) {
     return loop_.Forget(listener_.get());
   }
@@ -169,8 +171,8 @@ void MetricsServer::Accept() {
   });
 }
 
-// Drops the oldest idle connection, whose request is incomplete and which has no more bytes to
-// read. Returns whether there was one.
+// Drops the oldest idle connection, whose request is incomplete and which has sent no more bytes.
+// Returns whether there was an idle connection.
 bool MetricsServer::MakeRoom() {
   const Connection* oldest = nullptr;
   for (const auto& [fd, connection] : connections_) {

@@ -1,4 +1,4 @@
-// Serves a text to Prometheus: GET /metrics over HTTP/1.1 (RFC 9112), and nothing else.
+// Serves a text to Prometheus: only GET /metrics over HTTP/1.1 (RFC 9112).
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ namespace viaduct::watch {
 
 // Returns the answer to a request, whose head (request line and fields) ends with an empty line.
 // `metrics` is called only for a GET of /metrics; if it throws, the answer has status 500.
-// `is_loopback`: the request was sent to a loopback address, and so its field Host must be one, or
-// localhost. Otherwise another site's page, whose name was changed to this address (DNS rebinding),
-// could read the answer.
+// `is_loopback`: the request was sent to a loopback address, so its field Host must be a loopback
+// address or localhost. Otherwise a page of another site, whose name was changed to this address
+// (DNS rebinding), could read the answer.
 std::string Respond(std::string_view head, bool is_loopback,
                     const std::function<std::string()>& metrics);
 
-// The server answers any client that can connect, but in this machine's browsers only the user's
-// own pages. Each connection has one request, at most 8 kB long and within 5 s; there are at most
-// 32. Silent clients keep no other out: the oldest silent connection is closed.
+// Answers any client that can connect; from this machine's browsers only the user's pages can read
+// the answers. Each connection has one request of at most 8 kB, which must arrive within 5 s; there
+// are at most 32 connections. Silent clients cannot exclude other clients: the oldest silent
+// connection is closed.
 class MetricsServer {
  public:
-  // Listens at once; a port of 0: the kernel chooses. The loop must outlive this. Throws
+  // Listens at once; port 0: the kernel chooses the port. The loop must outlive this object. Throws
   // SystemError.
   MetricsServer(sys::EventLoop& loop, const wire::IpAddress& address, uint16_t port,
                 std::function<std::string()> metrics);
@@ -57,7 +58,7 @@ class MetricsServer {
   uint16_t port_ = 0;
   std::map<int, Connection> connections_;  // the key is the descriptor
   uint64_t last_number_ = 0;
-  std::shared_ptr<bool> alive_;  // for the loop's scheduled actions, which cannot be cancelled
+  std::shared_ptr<bool> alive_;  // for actions in the loop, which cannot be cancelled
 };
 
 }  // namespace viaduct::watch

@@ -81,7 +81,7 @@ class MetricsServerTest : public testing::TestWithParam<const char*> {
     EXPECT_EQ(send(client.get(), text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
   }
-  // All until the other end closes.
+  // Returns all text that is received until the other end closes the connection.
   std::string Receive(const UniqueFd& client) {
     std::string text;
     const Instant end = MonotonicClock::Now() + Duration::Seconds(10);

@@ -18,7 +18,7 @@ ScreenSize SizeOf(int terminal) {
   return is_known ? ScreenSize{size.ws_row, size.ws_col} : ScreenSize{};
 }
 
-// Returns the first characters of the line.
+// Returns the first characters of the line, at most one for each column.
 std::string_view Shortened(std::string_view line, size_t columns) {
   size_t count = 0;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -76,7 +76,8 @@ void Screen::Leave() {
 }
 
 void Screen::Show(const std::string& text) {
-  // Each line's rest is erased, and all below the last: a screen that is cleared first flickers.
+  // Erases to the end of each line, and everything below the last line, instead of the screen:
+  // clearing the screen first would flicker.
   std::string frame = "\033[H";
   for (const char c : Clip(text, SizeOf(terminal_))) {
     frame += c == '\n' ? std::string("\033[K\r\n") : std::string(1, c);
@@ -84,7 +85,8 @@ void Screen::Show(const std::string& text) {
   Write(frame + "\033[K\033[J");
 }
 
-// A terminal that has hung up gets nothing, and is no error: a signal reports it.
+// Writes the text to the terminal. It is no error if the terminal has hung up, because a signal
+// reports that.
 void Screen::Write(const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(terminal_, text.data() + done, text.size() - done);

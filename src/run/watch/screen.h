@@ -1,4 +1,4 @@
-// The whole of a terminal, for a table that changes.
+// Uses all lines of a terminal for a table that changes.
 #pragma once
 
 #include <termios.h>
@@ -12,13 +12,13 @@ struct ScreenSize {
   size_t rows = 24, columns = 80;
 };
 
-// Returns the lines of `text` that fit; the last one has the number of the rest. Characters are
-// those of UTF-8, one column each.
+// Returns the first lines of `text` that fit; if some do not fit, the last line contains their
+// number. Characters are those of UTF-8 and take one column each.
 std::string Clip(const std::string& text, const ScreenSize& size);
 
-// Replaces the terminal's contents by a text, until the destructor restores them: xterm's alternate
-// screen, without cursor, and without echo of keys. The terminal is borrowed; keys arrive at once
-// (Ctrl-C stays a signal).
+// Replaces the terminal's contents by a text, until the destructor restores the contents: uses
+// xterm's alternate screen, without a cursor, and without echo of keys. The terminal is borrowed;
+// keys are delivered at once (Ctrl-C is still a signal).
 class Screen {
  public:
   explicit Screen(int terminal);
@@ -27,7 +27,7 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   void Show(const std::string& text);
-  // Restore the terminal, and enter it again: before and after a stop (SIGTSTP).
+  // Leave() restores the terminal before a stop (SIGTSTP); Enter() uses it again after the stop.
   void Leave();
   void Enter();
 

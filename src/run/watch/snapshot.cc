@@ -36,7 +36,7 @@ void Introduce(const sys::RegistryEntry& entry, View* view) {
   view->created = entry.created;
 }
 
-// Sets a view's statistics, or the reason why there are none.
+// Sets a view's statistics, or the reason for which there are none.
 template <class View, class Ask>
 void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
   if (!entry.alive) {
@@ -115,7 +115,8 @@ std::vector<JoinView> LookAtJoins() {
   return all;
 }
 
-// The increase of counters over a time; a counter that has become less is another one.
+// The increase of counters per second; the increase is 0 for a counter that has decreased, because
+// it is a new counter.
 class Difference {
  public:
   explicit Difference(double seconds) : seconds_(seconds) {}
@@ -192,7 +193,8 @@ void SetRatesOf(const std::vector<View>& before, std::vector<View>* now) {
     const auto& old_parts = PartsOf(*old->statistics);
     view.rates.reserve(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
-      // Both snapshots nearly always have the same order.
+      // Compares the parts at the same position first, because both snapshots nearly always have
+      // the same order.
       auto match = i < old_parts.size() && IsSame(old_parts[i], parts[i])
                        ? old_parts.begin() + static_cast<ptrdiff_t>(i)
                        : std::ranges::find_if(

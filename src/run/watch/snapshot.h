@@ -15,8 +15,9 @@
 
 namespace viaduct::watch {
 
-// The traffic per second between two snapshots. For a link: in is what entered it and out what left
-// it; for a hub's client: in is what it sent and out what was sent to it.
+// The traffic per second between two snapshots. For a link, `in` counts what entered the link and
+// `out` what left it; for a hub's client, `in` counts what the client sent and `out` what was sent
+// to it.
 struct Rates {
   double in_packets = 0, in_bits = 0, out_packets = 0, out_bits = 0, lost_packets = 0;
   std::optional<double> delay_ms = {};
@@ -24,7 +25,7 @@ struct Rates {
   static fields::KeysOf<Rates> Keys();
 };
 
-// A lab.
+// The state and the statistics of a lab in a snapshot.
 struct LabView {
   std::string name, state;
   std::vector<std::string> nodes;
@@ -38,7 +39,7 @@ struct LabView {
   static fields::KeysOf<LabView> Keys();
 };
 
-// A path, or the path of a shell.
+// The state and the statistics of a path, or of the path of a shell, in a snapshot.
 struct PathView {
   std::string name, state;
   int pid = 0;
@@ -50,7 +51,7 @@ struct PathView {
   static fields::KeysOf<PathView> Keys();
 };
 
-// A hub.
+// The state and the statistics of a hub in a snapshot.
 struct HubView {
   std::string name, state;
   int pid = 0;
@@ -62,7 +63,7 @@ struct HubView {
   static fields::KeysOf<HubView> Keys();
 };
 
-// A joined node.
+// The state of a joined node in a snapshot.
 struct JoinView {
   std::string node, hub, interface, state;
   int pid = 0;
@@ -82,23 +83,23 @@ struct Snapshot {
   static fields::KeysOf<Snapshot> Keys();
 };
 
-// "up", "running" or "dead".
+// Returns the state of a lab: "up", "running" or "dead".
 std::string StateOf(const lab::RunInfo& run);
-// The names of the run's nodes that have namespaces.
+// Returns the names of the nodes of a lab that have namespaces.
 std::vector<std::string> NodesOf(const lab::RunInfo& run);
 
-// Reads the records and requests the statistics of each running one, which must answer within
-// `timeout`. The reason why one gave none is in `trouble`; one that ends meanwhile is no error.
-// Throws SystemError or EnvironmentError where records cannot be read.
+// Reads the records of everything that runs, and requests the statistics of each, which must answer
+// within `timeout`. If it gives none, `trouble` has the reason; it is no error if it ends in the
+// meantime. Throws SystemError or EnvironmentError if records cannot be read.
 Snapshot TakeSnapshot(Duration timeout);
 
-// Sets the rates of all objects in `now` that have statistics in both snapshots.
+// Sets the rates of all objects in `now` for which both snapshots have statistics.
 void SetRates(const Snapshot& before, Snapshot* now);
 
-// The number of packets that a link lost, of all causes.
+// Returns the number of packets that a link lost, of all causes.
 uint64_t LostOn(const result::PipelineResult& link);
 
-// Returns the snapshot's chapter of docs/results.md.
+// Returns the chapter of docs/results.md about the snapshot.
 std::string DocumentSnapshot();
 
 }  // namespace viaduct::watch

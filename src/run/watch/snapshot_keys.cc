@@ -1,4 +1,4 @@
-// The keys of `viaduct top --json`.
+// The keys of the output of `viaduct top --json`.
 #include "base/result/document.h"
 #include "run/watch/snapshot.h"
 

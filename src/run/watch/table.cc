@@ -21,7 +21,7 @@ std::string UserText(uint32_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
-// Returns "p99/max" in microseconds.
+// Returns the lateness as text: "p99/max" in microseconds.
 std::string LatenessText(const result::Timing& timing) {
   if (timing.events == 0) return "-";
   return result::Micros(timing.p99_ns) + "/" + result::Micros(timing.max_ns);
@@ -39,7 +39,7 @@ const Rates* RatesAt(const std::vector<Rates>& rates, size_t i) {
   return i < rates.size() ? &rates[i] : nullptr;
 }
 
-// The indexes of the parts, whose rates may be missing.
+// Returns the indexes of clients or links in the order of the table; their rates may be missing.
 std::vector<size_t> Order(size_t count, const std::vector<Rates>& rates, bool busiest_first) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});

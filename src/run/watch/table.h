@@ -1,4 +1,4 @@
-// A snapshot for people, and for Prometheus.
+// A snapshot as text for people, and as metrics for Prometheus.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace viaduct::watch {
 
-// Returns tables of the whole snapshot, without control characters. `busiest_first`: sorts clients
-// and links by their traffic, the most first, instead of by their order.
+// Returns the tables of the snapshot, without control characters. `busiest_first`: sorts clients
+// and links by their traffic, the busiest first, instead of by their order in the snapshot.
 std::string SnapshotText(const Snapshot& snapshot, bool busiest_first);
 
-// Returns the metrics for Prometheus (base/result/exposition.h); docs/top.md lists them.
+// Returns the metrics for Prometheus (base/result/exposition.h); docs/top.md lists the metrics.
 std::string MetricsText(const Snapshot& snapshot);
 
 }  // namespace viaduct::watch

@@ -1,7 +1,7 @@
 // The messages between the command and the simulator process: JSON objects, one a line, over a
-// stream socket pair (run/simulator/simulator_process.h). The simulator's have the key "event", the
-// command's "command"; a further message is a struct, its table of keys, and its place in the
-// variant.
+// stream socket pair (run/simulator/simulator_process.h). Messages of the simulator have the key
+// "event", messages of the command the key "command". A new message needs a struct, a table of its
+// keys, and a place in the variant.
 //
 // Times are in seconds since the simulation began, unless a comment states another origin.
 #pragma once
@@ -26,14 +26,15 @@
 
 namespace viaduct::scenario {
 
-// Real modes: the lab is built, and programs may start.
+// The lab is built, and programs may start; in real modes.
 struct LabBuilt {
   static constexpr char kName[] = "lab";
   std::string name;
   static fields::KeysOf<LabBuilt> Keys();
 };
 
-// While routes converge, with the pairs that reach each other; then, in mode simulate, without.
+// Progress: while routes converge, with the number of pairs that reach each other; afterwards, in
+// mode simulate, without it.
 struct SimulatorProgress {
   static constexpr char kName[] = "progress";
   double time = 0;
@@ -41,79 +42,80 @@ struct SimulatorProgress {
   static fields::KeysOf<SimulatorProgress> Keys();
 };
 
-// Progress of one machine's part of a lab, instead of SimulatorProgress: how far packets get by its
-// routes.
+// Progress of one machine's part of a lab, in place of SimulatorProgress: how far the machine's
+// routes lead packets.
 struct Passages {
   static constexpr char kName[] = "passages";
   result::Convergence here;
-  // convergence.timeout has passed.
+  // Whether convergence.timeout has passed.
   bool late = false;
-  // For each node on a link between machines, if this machine's nodes reach all others or pass
-  // packets on to other machines (if late, for each of its nodes): indexed by the number of the
-  // destination, the number of the destination itself or of another machine's node where packets
-  // leave, or -1.
+  // The places to which packets get, for each node on a link between machines, once this machine's
+  // nodes reach all others or pass packets on to other machines (if late, for each of its nodes).
+  // Indexed by the number of the destination; a value is the number of the destination itself, or
+  // of another machine's node to which packets leave, or -1.
   std::map<std::string, std::vector<int32_t>> passages = {};
   static fields::KeysOf<Passages> Keys();
 };
 
-// Once: all pairs reach each other, or convergence.timeout has passed.
+// The end of convergence, sent once: all pairs reach each other, or convergence.timeout has passed.
 struct Converged {
   static constexpr char kName[] = "converged";
   result::Convergence convergence;
   static fields::KeysOf<Converged> Keys();
 };
 
-// The lateness of the simulator's events until now, of a lab's hub: twice a second.
+// The lateness of the simulator's events until now; sent twice a second for a lab's hub.
 struct TimingNow {
   static constexpr char kName[] = "timing";
   result::Timing timing;
   static fields::KeysOf<TimingNow> Keys();
 };
 
-// A data plane forwards differently from its node's protocol, which fails the run.
+// The difference between a data plane's forwarding and the routes of its node's protocol, which
+// fails the run.
 struct RouteDifference {
   static constexpr char kName[] = "difference";
   std::string message;
   static fields::KeysOf<RouteDifference> Keys();
 };
 
-// Mode simulate: the result of a flow.
+// The result of a flow; in mode simulate.
 struct FlowDone {
   static constexpr char kName[] = "flow";
   result::FlowResult flow;
   static fields::KeysOf<FlowDone> Keys();
 };
 
-// Mode simulate: an event of the scenario has been applied.
+// An event of the scenario that has been applied; in mode simulate.
 struct LinkChanged {
   static constexpr char kName[] = "link";
   result::LinkEvent event;
   static fields::KeysOf<LinkChanged> Keys();
 };
 
-// Mode simulate: a program has written a line.
+// A line that a program has written; in mode simulate.
 struct ProgramOutput {
   static constexpr char kName[] = "output";
   std::string program, line;
   static fields::KeysOf<ProgramOutput> Keys();
 };
 
-// Mode simulate: the result of a program.
+// The result of a program; in mode simulate.
 struct ProgramDone {
   static constexpr char kName[] = "program";
   result::ProgramOutcome outcome;
   static fields::KeysOf<ProgramDone> Keys();
 };
 
-// Mode simulate: paused until Resume, or `viaduct kernel resume`.
+// The simulation is paused until Resume, or `viaduct kernel resume`; in mode simulate.
 struct Paused {
   static constexpr char kName[] = "paused";
   double time = 0;
-  std::vector<std::string> nodes;  // on which `viaduct kernel shell` opens a shell
+  std::vector<std::string> nodes;  // nodes on which `viaduct kernel shell` can open a shell
   static fields::KeysOf<Paused> Keys();
 };
 
-// The reason why the simulator does not go on.
+// The reason for which the simulator is waiting.
 struct Note {
   static constexpr char kName[] = "note";
   std::string message;
@@ -126,21 +128,21 @@ struct Resumed {
   static fields::KeysOf<Resumed> Keys();
 };
 
-// Progress of a simulated hub: sent when it begins to serve clients, then twice a second.
+// Progress of a simulated hub: sent when the hub begins to serve clients, then twice a second.
 struct HubNow {
   static constexpr char kName[] = "hub";
   result::HubProgress progress;
   static fields::KeysOf<HubNow> Keys();
 };
 
-// Reply of a simulated hub: it has obeyed Claim for this node.
+// The reply of a simulated hub after it has processed Claim for this node.
 struct Claimed {
   static constexpr char kName[] = "claimed";
   std::string node;
   static fields::KeysOf<Claimed> Keys();
 };
 
-// Reply of a simulated hub to AskStatistics, in several messages with some of the clients in each.
+// The reply of a simulated hub to AskStatistics: several messages, each with some of the clients.
 struct HubStatistics {
   static constexpr char kName[] = "statistics";
   result::HubResult results;
@@ -148,10 +150,10 @@ struct HubStatistics {
   static fields::KeysOf<HubStatistics> Keys();
 };
 
-// The last message, before exit with status 0.
+// The last message of a simulator that exits with status 0.
 struct SimulatorDone {
   static constexpr char kName[] = "report";
-  std::string ns3, build;  // ns-3's version; "asserts on"
+  std::string ns3, build;  // ns-3's version; the kind of build: "asserts on"
   result::SimulatorReport results;
   std::optional<result::EngineResult> links = {};  // mode simulate: results of its paths
   // The number of packets that nodes of the simulator lost, by place, for each flow of the
@@ -161,7 +163,7 @@ struct SimulatorDone {
   static fields::KeysOf<SimulatorDone> Keys();
 };
 
-// The last message instead, before exit with this status.
+// The last message of a simulator that exits with `status`, in place of SimulatorDone.
 struct SimulatorFailed {
   static constexpr char kName[] = "error";
   std::string message;
@@ -180,23 +182,25 @@ struct Stop {
   static fields::KeysOf<Stop> Keys();
 };
 
-// Mode simulate: resumes where it is paused.
+// Resumes a paused simulation; in mode simulate.
 struct Resume {
   static constexpr char kName[] = "resume";
   static fields::KeysOf<Resume> Keys();
 };
 
-// Sent to one machine's part of a lab: the routes of all machines have converged, or have timed
-// out.
+// Reports to one machine's part of a lab that the routes of all machines have converged, or have
+// timed out.
 struct Go {
   static constexpr char kName[] = "go";
-  uint32_t pairs = 0;                                                 // number, over all machines
-  std::vector<std::pair<std::string, std::string>> unreachable = {};  // pairs, from and to
+  // The number of pairs of nodes, over all machines.
+  uint32_t pairs = 0;
+  // The pairs of nodes (from, to) that do not reach each other.
+  std::vector<std::pair<std::string, std::string>> unreachable = {};
   static fields::KeysOf<Go> Keys();
 };
 
-// Sent to a simulated hub: this node's client is at `address`, and sends from `port`; 0: the hub's
-// port.
+// Informs a simulated hub about the client of this node: the client is at `address`, and sends from
+// `port`; 0: the hub's port.
 struct Claim {
   static constexpr char kName[] = "claim";
   std::string node, address;
@@ -204,14 +208,14 @@ struct Claim {
   static fields::KeysOf<Claim> Keys();
 };
 
-// Sent to a simulated hub: the node has no client any more.
+// Informs a simulated hub that the node has no client any more.
 struct Release {
   static constexpr char kName[] = "release";
   std::string node;
   static fields::KeysOf<Release> Keys();
 };
 
-// Requests HubStatistics of a simulated hub.
+// Requests HubStatistics from a simulated hub.
 struct AskStatistics {
   static constexpr char kName[] = "statistics";
   static fields::KeysOf<AskStatistics> Keys();
@@ -219,11 +223,12 @@ struct AskStatistics {
 
 using SimulatorCommand = std::variant<Stop, Resume, Go, Claim, Release, AskStatistics>;
 
-// Lines, without the newline.
+// Returns the message as a line, without the newline.
 std::string Encode(const SimulatorEvent& event);
 std::string Encode(const SimulatorCommand& command);
-// Throw Error if the line is no message, or has a type, a key or a value that is not known (the two
-// programs are then of different versions); the error states how the line is malformed.
+// Parse a line. Throw Error if the line is no message, or has a type, a key or a value that is not
+// known (the two programs are then of different versions); the error states what is wrong with the
+// line.
 SimulatorEvent DecodeEvent(std::string_view line);
 SimulatorCommand DecodeCommand(std::string_view line);
 

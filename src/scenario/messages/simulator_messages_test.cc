@@ -24,7 +24,7 @@ std::string RefusalOf(Decode decode, std::string_view line) {
 
 std::string EventRefusal(std::string_view line) { return RefusalOf(DecodeEvent, line); }
 
-// Every message as it is by default, there and back.
+// Encodes and decodes every message with its default values.
 template <class Messages, size_t kIndex = 0>
 void CheckAll(std::set<std::string>* lines) {
   if constexpr (kIndex < std::variant_size_v<Messages>) {

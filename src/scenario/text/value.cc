@@ -15,11 +15,12 @@ namespace {
 
 constexpr size_t kMaximumText = 1 << 20;
 constexpr int kMaximumDepth = 32;
-// Aliases can expand a short text enormously ("billion laughs").
+// The maximum number of values in a file: aliases of YAML can expand a short text enormously
+// ("billion laughs").
 constexpr size_t kMaximumNodes = 200000;
 
-// The length of the UTF-8 sequence (RFC 3629) that starts at text[i]; 0 if there is none, or if it
-// is a control character other than white space.
+// Returns the length of the UTF-8 sequence (RFC 3629) that starts at text[i]; 0 if the bytes are no
+// valid sequence, or are a control character other than white space.
 size_t SequenceLength(std::string_view text, size_t i) {
   const auto byte = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned char lead = byte(i);
@@ -58,8 +59,9 @@ void CheckText(const std::string& text, const std::string& source) {
   }
 }
 
-// Escapes of YAML ("\e") may make what the file's own text may not hold. Only white space passes:
-// it is of use in a program's arguments.
+// Checks a parsed text for control characters: escapes of YAML ("\e") may produce characters that
+// the text of the file must not contain. Accepts only white space, which is useful in the arguments
+// of a program.
 void CheckControlCharacters(const Value& at, const std::string& text) {
   for (size_t i = 0; i < text.size();) {
     const size_t length = SequenceLength(text, i);
@@ -107,7 +109,7 @@ class Converter {
     CheckControlCharacters(at, key.Scalar());
     if (map.Find(key.Scalar())) Fail(at, fmt::format("key '{}' is given twice", key.Scalar()));
     map.members.push_back({key.Scalar(), Convert(node, depth + 1)});
-    // An empty value has no position in the file.
+    // Sets the position of an empty value, which YAML does not record, to that of its key.
     if (node.IsNull()) map.members.back().second.where = at.where;
   }
 
@@ -115,7 +117,7 @@ class Converter {
   size_t count_ = 0;
 };
 
-// Sees only where a document starts.
+// Records the position where a document starts, and ignores all other events.
 class DocumentStart : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
@@ -136,8 +138,8 @@ class DocumentStart : public YAML::EventHandler {
   YAML::Mark mark_;
 };
 
-// Throws if there is more than one document. YAML::LoadAll would not return for text such as ",",
-// for which the parser returns one empty document after the other and never advances.
+// Throws if there is more than one document. YAML::LoadAll cannot be used: it would not return for
+// a text such as ",", for which the parser returns empty documents without end and never advances.
 void CheckOneDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -241,7 +243,7 @@ void Override(Value& root, const std::string& assignment) {
     value = Step(*value, part, at);
   }
   *value = ParseOneDocument(assignment.substr(equals + 1), at.where);
-  // Nodes inside would have the position "--set ...:1"; the option itself is used instead.
+  // Replaces the positions of all values inside, "--set ...:1", by the option itself.
   const auto place = [&](auto&& self, Value& v) -> void {
     v.where = at.where;
     for (Value& item : v.items) self(self, item);

@@ -1,5 +1,6 @@
-// Replaces object.cc, map.cc, ring.cc and refusal.cc in a build without clang or libbpf: no Object
-// can be made, so that nothing else here is ever called.
+// Replaces object.cc, map.cc, ring.cc and refusal.cc in a build without clang or libbpf. The
+// constructor of Object always throws in such a build, so no other function of these files is ever
+// called.
 #include <fmt/format.h>
 
 #include "base/error.h"

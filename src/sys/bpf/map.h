@@ -8,13 +8,13 @@
 
 namespace viaduct::bpf {
 
-// Returns the number of processors that this machine may have: a table "per CPU" has a value for
-// each.
+// Returns the number of processors that this machine may have: an entry of a table "per CPU" has a
+// value for each of them.
 size_t PossibleProcessors();
 
-// One table of an Object, which owns the descriptor. Types of keys and values must be those that
-// the program declares. `doing` begins the text of errors: "store an address". Safe from any
-// thread.
+// One table of an Object, which owns the table's descriptor. The types of keys and values must be
+// those that the eBPF program declares. The parameter `doing` begins the text of errors: "store an
+// address". Safe from any thread.
 class Map {
  public:
   explicit Map(int fd) : fd_(fd) {}
@@ -31,7 +31,7 @@ class Map {
   void Replace(const Key& key, const Value& value, std::string_view doing) const {
     Require(SetBytes(&key, &value, kOnlyPresent), doing);
   }
-  // Returns whether the entry was added or replaced; if not, errno has the reason.
+  // Adds or replaces an entry. Returns whether that succeeded; if not, errno has the reason.
   template <class Key, class Value>
   bool TrySet(const Key& key, const Value& value) const {
     return SetBytes(&key, &value, 0);
@@ -48,8 +48,8 @@ class Map {
     Require(GetBytes(&key, &value, 0), doing);
     return value;
   }
-  // Returns the value of an entry that has a bpf_spin_lock, so that no program changes it
-  // meanwhile. Throws SystemError, also if there is no such entry.
+  // Returns the value of an entry that has a bpf_spin_lock; no program changes the value while it
+  // is copied. Throws SystemError, also if there is no such entry.
   template <class Value, class Key>
   Value GetLocked(const Key& key, std::string_view doing) const {
     Value value{};
@@ -66,7 +66,7 @@ class Map {
     Require(GetBytes(&key, values.data(), 0), doing);
     return values;
   }
-  // Stores the same value for each processor. Throws SystemError.
+  // Stores the same value for each processor in an entry of a table "per CPU". Throws SystemError.
   template <class Key, class Value>
   void SetEach(const Key& key, const Value& value, std::string_view doing) const {
     static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");

@@ -22,7 +22,9 @@ namespace {
 // BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers do not have them.
 constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr auto kTcxEgress = static_cast<bpf_attach_type>(47);
-constexpr uint32_t kStayingFilter = 0x5664;  // handle and priority; the kernel chooses others
+// The handle and priority of the filter that stays attached; the kernel itself chooses other
+// numbers.
+constexpr uint32_t kStayingFilter = 0x5664;
 constexpr size_t kMaxFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
@@ -52,8 +54,9 @@ std::string FirstMissingHelper(const bpf_object* object) {
   return "";
 }
 
-// Throws the reason for which the program is not loaded. For a missing helper it names the helper,
-// because only the kernel's developers understand the kernel's message.
+// Throws an error with the reason for which the kernel did not load the program. If the kernel
+// lacks a helper function, the error names the function, because only the kernel's developers
+// understand the kernel's message.
 [[noreturn]] void RefuseProgram(const Object::Purpose& purpose, const bpf_object* object,
                                 int error_number) {
   const std::string attempted = "the kernel does not load the program";

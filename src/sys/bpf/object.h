@@ -16,15 +16,15 @@ struct bpf_tc_opts;
 
 namespace viaduct::bpf {
 
-// The effect of a program on one frame, in a test of it.
+// The effect of an eBPF program on one frame, in a test of the program.
 struct Verdict {
   enum class Action { kToKernel, kRedirected, kDropped, kOther };
   Action action = Action::kOther;
   std::vector<std::byte> frame;  // the frame after the program
 };
 
-// An object file in this program's memory (programs.cmake), which stays there as long as the
-// process runs. Empty in a build without eBPF.
+// An eBPF object file that is linked into this executable (programs.cmake) and stays in memory as
+// long as the process runs. Empty in a build without eBPF.
 struct EmbeddedProgram {
   const unsigned char* bytes;
   size_t size;
@@ -35,12 +35,12 @@ struct MapSize {
   size_t entries;
 };
 
-// The programs of a file, their tables and their attachments; all end with this object or this
-// process, unless stated otherwise. Nothing is pinned. For use by one thread.
+// The programs of an object file, their tables and their attachments; all end with this object or
+// this process, unless stated otherwise. Nothing is pinned. For use by one thread.
 class Object {
  public:
-  // The purpose of a program, and the advice for a machine without it: the begin and the end of
-  // errors.
+  // The texts about a program in errors: `what`, its purpose, begins an error; `instead`, the
+  // advice for a machine that cannot run it, ends the error.
   struct Purpose {
     const char* what;
     const char* instead;
@@ -48,16 +48,16 @@ class Object {
   static constexpr Purpose kDataPlane{"eBPF data plane", "use another data_plane"};
   enum class Side { kIngress, kEgress };
 
-  // `program`: the program that Attach() and Try() are about. `constants`: the values of the
-  // object's constants, in their order. Throws EnvironmentError, with the kernel's reason, if the
-  // object cannot be loaded, or if this build has no eBPF.
+  // Loads the object file. `program`: the program that Attach() and Try() use. `constants`: the
+  // values of the object's constants, in the order of their declaration. Throws EnvironmentError,
+  // with the kernel's reason, if the object cannot be loaded, or if this build has no eBPF.
   Object(EmbeddedProgram file, const char* program, std::initializer_list<MapSize> sizes,
          std::span<const std::byte> constants = {}, const Purpose& purpose = kDataPlane);
 
-  // Returns a table, whose descriptor the object owns.
+  // Returns a table of the object, which owns the table's descriptor.
   bpf::Map Map(const char* name) const;
-  // Attaches the program to a socket, as long as the socket exists: it decides about each packet
-  // before the socket's queue. Throws SystemError.
+  // Attaches the program to a socket until the socket is closed: the program decides about each
+  // packet before the packet enters the socket's queue. Throws SystemError.
   void AttachToSocket(int socket) const;
   // Attaches the program to the ingress of an interface of the calling thread's namespace. Before
   // Linux 6.6 the program stays there as long as the interface exists. Throws EnvironmentError.
@@ -65,12 +65,12 @@ class Object {
   // Attaches the program as Attach() does, but until the returned descriptor is closed, at most as
   // long as the interface exists. Throws EnvironmentError, before Linux 6.6 always.
   [[nodiscard]] UniqueFd AttachWhileOpen(int ifindex) const;
-  // Attaches one of the object's programs before all others that are or will be at this side of the
-  // interface, until the returned descriptor is closed. Before Linux 6.6 returns no descriptor, and
-  // the program stays as after AttachToClsact(). Throws EnvironmentError.
+  // Attaches one of the object's programs to this side of the interface, before all other programs
+  // there, present and future, until the returned descriptor is closed. Before Linux 6.6 returns no
+  // descriptor, and the program stays attached as after AttachToClsact(). Throws EnvironmentError.
   [[nodiscard]] UniqueFd AttachFirst(const char* program, int ifindex, Side side) const;
-  // Attaches one of the object's programs as long as the interface exists, longer than this object;
-  // replaces the program that was attached in this way before. Throws EnvironmentError.
+  // Attaches one of the object's programs until the interface is removed, even if this object ends
+  // earlier; replaces the program that AttachToClsact() attached before. Throws EnvironmentError.
   void AttachToClsact(const char* program, int ifindex, Side side) const;
   // Returns the effect of the program on a frame that arrives on an interface of the calling
   // thread's namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
@@ -78,12 +78,12 @@ class Object {
 
  private:
   void AttachToClsact(bpf_tc_opts* options, int ifindex, Side side) const;
-  // Returns an empty descriptor if the kernel has no tcx.
+  // Attaches the program by tcx. Returns an empty descriptor if the kernel has no tcx.
   UniqueFd AttachToTcx(int ifindex) const;
 
   Purpose purpose_;
   std::unique_ptr<bpf_object, void (*)(bpf_object*)> object_;
-  int program_ = -1;  // descriptor of the program that the constructor names
+  int program_ = -1;  // the descriptor of the program that the constructor names
   std::vector<UniqueFd> links_;
 };
 

@@ -1,5 +1,5 @@
-# cmake [-DOBJECT=FILE] -DOUTPUT=FILE.cc -DNAME=NAME -P: the object file as kNAMEProgram (sys/bpf/object.h);
-# without an object, an empty one.
+# cmake [-DOBJECT=FILE] -DOUTPUT=FILE.cc -DNAME=NAME -P: writes a C++ file that contains the object
+# file as kNAMEProgram (sys/bpf/object.h); without an object file, kNAMEProgram is empty.
 set(array "")
 set(program "{nullptr, 0}")
 if(DEFINED OBJECT)

@@ -1,7 +1,7 @@
-# eBPF in this build: with clang and libbpf the programs are compiled for the kernel's virtual machine
-# and embedded as object files; without, absent.cc is in place of what loads them. The objects are
-# embedded as they are, not as bpftool's skeletons: bpftool comes with a kernel's tools, under a name of
-# its own in each distribution.
+# eBPF in this build. With clang and libbpf, the programs are compiled for the kernel's virtual
+# machine and embedded as object files; without them, absent.cc replaces the files that load
+# programs. The object files are embedded as they are, and not as skeletons of bpftool, because each
+# distribution packages bpftool with the tools of its kernel, under a different name.
 set(VIADUCT_BPF_FOLDER ${CMAKE_CURRENT_LIST_DIR})
 set(loaders object map ring refusal)
 list(TRANSFORM loaders REPLACE "(.+)" "${VIADUCT_BPF_FOLDER}/\\1.cc")
@@ -15,8 +15,9 @@ else()
   set_source_files_properties(${loaders} ${VIADUCT_BPF_FOLDER}/refusal_test.cc PROPERTIES HEADER_FILE_ONLY ON)
 endif()
 
-# viaduct_bpf_program(TARGET PATH NAME headers...): PATH.bpf.c below src as kNAMEProgram, an EmbeddedProgram of
-# viaduct::bpf (sys/bpf/object.h), in TARGET; headers below src, too.
+# viaduct_bpf_program(TARGET PATH NAME headers...): adds to TARGET the program PATH.bpf.c below src,
+# embedded as kNAMEProgram, an EmbeddedProgram of viaduct::bpf (sys/bpf/object.h). The headers are
+# below src, too.
 function(viaduct_bpf_program target path name)
   get_filename_component(file ${path} NAME)
   set(source ${VIADUCT_ROOT}/src/${path}.bpf.c)

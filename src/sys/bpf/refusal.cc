@@ -88,7 +88,8 @@ std::string MissingHelper(const bpf_program* program) {
     std::string name = NameOfHelper(helper);
     const auto number = static_cast<bpf_func_id>(helper);
     const bool is_there =
-        libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, number, nullptr) != 0;  // <0: unknown
+        // A result below 0 means that it is unknown whether the kernel has the helper function.
+        libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, number, nullptr) != 0;
     if (!is_there || IsSaidToLack(name)) return name;
   }
   return "";

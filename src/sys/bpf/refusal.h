@@ -1,5 +1,5 @@
-// The reason for which this kernel does not load an eBPF program, in one line; the whole log is in
-// a file.
+// The reason for which this kernel does not load an eBPF program, in one line; libbpf's full log is
+// written to a file.
 #pragma once
 
 #include <string>
@@ -9,25 +9,28 @@ struct bpf_program;
 
 namespace viaduct::bpf {
 
-// Makes libbpf print nothing from now on; its messages on this thread are kept.
+// Makes libbpf print nothing from now on; libbpf's messages on this thread are kept for
+// TakeMessages().
 void KeepMessages();
-// Returns libbpf's messages since the last call, with their line breaks.
+// Returns libbpf's messages since the last call, including their line breaks.
 std::string TakeMessages();
 
-// Returns the verifier's last line in libbpf's messages, or the last line of these if there is none
-// of the verifier.
+// Returns the last line of the kernel's verifier in libbpf's messages, or the last line of the
+// messages if no line is the verifier's.
 std::string LastWords(std::string_view messages);
 // Returns the first helper function that the program calls and that this kernel does not have for
-// it, such as "bpf_redirect_peer()"; "" if it has all.
+// programs of its type, such as "bpf_redirect_peer()"; "" if the kernel has all of them.
 std::string MissingHelper(const bpf_program* program);
 // Writes the messages to a file in place of the previous one; returns the file's name, "" if it
 // could not be written.
 std::string WriteLog(const std::string& messages);
 
-// Whether this kernel must be treated as an older one that lacks this feature ("tcx",
-// "bpf_redirect_peer()"): a word of the environment's VIADUCT_EBPF_LACKS. For tests.
+// Whether this kernel must be treated as an older kernel that lacks the feature `what` ("tcx",
+// "bpf_redirect_peer()"), because `what` is a word of the environment variable VIADUCT_EBPF_LACKS.
+// For tests.
 bool IsSaidToLack(std::string_view what);
-// Whether this kernel must be treated as lacking a helper function that the program calls.
+// Whether this kernel must be treated as lacking a helper function that the program calls
+// (VIADUCT_EBPF_LACKS).
 bool IsSaidToLackHelper(const bpf_program* program);
 
 }  // namespace viaduct::bpf

@@ -1,4 +1,4 @@
-// Messages about programs that the kernel does not load.
+// Tests of the messages about eBPF programs that the kernel does not load.
 #include "sys/bpf/refusal.h"
 
 #include <gtest/gtest.h>

@@ -12,10 +12,11 @@ struct ring_buffer;
 
 namespace viaduct::bpf {
 
-// Reads one ring. For use by one thread.
+// Reads one ring buffer. For use by one thread.
 class Ring {
  public:
-  // Called with each event; returns whether to read more. The event is valid only during the call.
+  // Called with each event; returns whether Read() continues with the next event. The event is
+  // valid only during the call.
   using Handler = std::function<bool(const void* event)>;
 
   // `map`: the ring, which must outlive this object. `doing`: begins the text of errors. Throws
@@ -25,7 +26,7 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // Returns a descriptor that is readable while there are events.
+  // Returns a descriptor that is readable while the ring contains events.
   int fd() const;
   // Calls the handler with the available events, the earliest first, until it returns false.
   void Read();

@@ -21,7 +21,8 @@ nlattr* Find(const nlmsghdr* answer, int attribute) {
   return nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof(genlmsghdr), attribute);
 }
 
-// Returns an attribute; null if there is none, or if it is shorter than `length`.
+// Returns an attribute of the message; null if there is no such attribute, or if it is shorter than
+// `length`.
 nlattr* Find(const nlmsghdr* answer, int attribute, size_t length) {
   nlattr* found = Find(answer, attribute);
   return found != nullptr && static_cast<size_t>(nla_len(found)) >= length ? found : nullptr;
@@ -68,7 +69,8 @@ std::optional<CardInterface> ReadInterface(const nlmsghdr* answer) {
 WirelessCard ReadCard(const nlmsghdr* answer) {
   WirelessCard card;
   card.name = TextOf(Find(answer, NL80211_ATTR_WIPHY_NAME));
-  // Drivers that cannot move a card do not have the command (nl80211_add_commands_unsplit()).
+  // A driver that cannot move a card to another namespace does not list the command for that
+  // (nl80211_add_commands_unsplit()).
   nlattr* commands = Find(answer, NL80211_ATTR_SUPPORTED_COMMANDS);
   if (commands == nullptr) return card;
   int left = 0;

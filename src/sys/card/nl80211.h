@@ -10,20 +10,21 @@
 
 namespace viaduct::sys::nl80211 {
 
-// `family` in these functions: the number that the kernel has given to nl80211 since it started.
+// The parameter `family` of the following functions is the number that the kernel has assigned to
+// nl80211 since the machine was started.
 
-// Asks for all interfaces of cards of the socket's namespace.
+// Returns the request for all interfaces of Wi-Fi cards in the socket's namespace.
 NetlinkMessage InterfacesRequest(uint16_t family);
-// Asks for a card of the socket's namespace.
+// Returns the request for a card in the socket's namespace.
 NetlinkMessage CardRequest(uint16_t family, uint32_t card);
-// Moves a card of the socket's namespace to another namespace, of which the sender has a
-// descriptor.
+// Returns the request that moves a card from the socket's namespace to another namespace, of which
+// the sender has a descriptor.
 NetlinkMessage MoveRequest(uint16_t family, uint32_t card, int namespace_fd);
 
-// Reads an answer to InterfacesRequest(). Returns nothing for an interface that other programs do
-// not see, such as one for Wi-Fi Direct; such an interface moves with its card, unseen.
+// Parses an answer to InterfacesRequest(). Returns nothing for an interface that other programs do
+// not see, such as one for Wi-Fi Direct; such an interface moves with its card.
 std::optional<CardInterface> ReadInterface(const nlmsghdr* answer);
-// Reads an answer to CardRequest().
+// Parses an answer to CardRequest().
 WirelessCard ReadCard(const nlmsghdr* answer);
 
 }  // namespace viaduct::sys::nl80211

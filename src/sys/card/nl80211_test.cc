@@ -19,13 +19,14 @@ using ::testing::ElementsAre;
 
 constexpr uint16_t kFamily = 0x1c;
 
-// Returns the bytes after nlmsghdr, whose length, sequence and port the socket fills in.
+// Returns the bytes of the message after nlmsghdr; the socket fills in the length, sequence number
+// and port in nlmsghdr.
 std::vector<int> BodyOf(const NetlinkMessage& message) {
   const auto* bytes = static_cast<const uint8_t*>(nlmsg_data(nlmsg_hdr(message.get())));
   return {bytes, bytes + nlmsg_datalen(nlmsg_hdr(message.get()))};
 }
 
-// An answer as the kernel sends it.
+// Returns an answer in the format of the kernel's.
 NetlinkMessage Answer(uint8_t command) {
   NetlinkMessage message(kFamily, NLM_F_MULTI);
   message.AppendHeader(genlmsghdr{command, 1, 0});
@@ -39,8 +40,8 @@ TEST(Nl80211, AsksForAllInterfaces) {
   EXPECT_THAT(BodyOf(message), ElementsAre(NL80211_CMD_GET_INTERFACE, 0, 0, 0));
 }
 
-// Compares bytes in little-endian order, with the numbers of the kernel's own header spelt out:
-// they are part of its interface and never change.
+// Compares the request's bytes in little-endian order with the expected ones. The numbers of the
+// kernel's header are spelt out, because they are part of the kernel's interface and never change.
 TEST(Nl80211, AsksForOneCard) {
   const NetlinkMessage message = CardRequest(kFamily, 3);
   EXPECT_EQ(nlmsg_hdr(message.get())->nlmsg_flags & NLM_F_DUMP, 0);

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// A new namespace has no card, whether or not the machine's kernel knows any.
+// Runs in a new namespace, which has no card, even if the machine's kernel has Wi-Fi cards.
 class WirelessCardsRootTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -15,8 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-// The send buffer of a connection. A client that does not read an answer must not stop the others:
-// the buffer holds the longest answer (the kernel counts twice the bytes), and sending never waits.
+// The send buffer of a connection, in bytes. A client that does not read an answer must not delay
+// the other clients: the buffer holds the longest answer (the kernel counts twice the bytes), so
+// that sending never waits.
 constexpr int kSendBuffer = 3 * kMaxMessagePayload;
 
 void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {

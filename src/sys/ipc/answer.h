@@ -1,4 +1,4 @@
-// The answering end of a connection, for the process of a service.
+// The answering end of a connection, for the process that runs a service.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@ struct Reply {
   std::vector<UniqueFd> descriptors;
 };
 
-// Receives one packet, and answers the request that it completes with the result of `perform`, or
-// with the error that this throws. Never waits. Returns false if the connection has ended, or the
-// client violates the protocol.
+// Receives one packet. If the packet completes a request, answers the request with the result of
+// `perform`, or with the error that `perform` throws. Never waits. Returns false if the connection
+// has ended, or the client violates the protocol.
 bool AnswerNext(Connection& connection, const std::function<Reply(Message&)>& perform);
 
 // Enlarges the send buffer, so that answers of the maximum size are sent without waiting.
 void AllowLongAnswers(int socket);
 
-// Answers one kind of request until the connection ends.
+// Answers requests with this code until the connection ends; for a service with a single request.
 void AnswerOnly(UniqueFd connection, const Service& service, Code code,
                 const std::function<nlohmann::json(const nlohmann::json&)>& perform);
 

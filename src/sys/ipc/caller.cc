@@ -27,27 +27,27 @@ namespace {
 
 using nlohmann::json;
 
-// The timeout of the clean-up. That of the largest labs ends well within it; a hung service must
-// not hang its clients.
+// The timeout for a service's clean-up. The clean-up of the largest labs takes much less; a hung
+// service must not make its clients hang.
 constexpr Duration kCleanUpTimeout = Duration::Seconds(30);
 constexpr Duration kSilentServiceTimeout = Duration::Seconds(2);
-// The time within which a process ends after its last client has closed the connection.
+// The time within which a service's process ends after its last client has closed the connection.
 constexpr int kReapMilliseconds = 200;
 
-// Waits for the process of a service that has ended or is about to end, not of one that has other
-// clients.
+// Waits for the process of a service that has ended or is about to end; does not wait for a process
+// that still has other clients.
 void Reap(int pid) {
   try {
     const UniqueFd process = sys::OpenPidFd(pid);
     pollfd wait{process.get(), POLLIN, 0};
     poll(&wait, 1, kReapMilliseconds);
-  } catch (const Error&) {  // another caller has waited for it
+  } catch (const Error&) {  // another caller has waited for the process
   }
   waitpid(pid, nullptr, WNOHANG);
 }
 
-// Returns a descriptor that is readable while one of the signals that end the command is blocked
-// and pending. Those that are not blocked have their own effect.
+// Returns a descriptor that is readable while SIGINT, SIGTERM or SIGHUP, which end the command, is
+// blocked and pending. A signal that is not blocked has its own effect.
 UniqueFd PendingSignals() {
   const sigset_t set = sys::SignalSet({SIGINT, SIGTERM, SIGHUP});
   return UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
@@ -78,11 +78,11 @@ Caller::Caller(UniqueFd connection, int pid, const Service& service, std::string
       owner_pid_(getpid()) {}
 
 Caller::~Caller() {
-  if (getpid() != owner_pid_) return;  // a forked copy: the connection still belongs to its maker
+  if (getpid() != owner_pid_) return;  // a forked copy: the connection belongs to its maker
   shutdown(connection_.fd(), SHUT_WR);
   try {
     AwaitEnd();
-  } catch (const Error&) {  // any error: no client asks any more
+  } catch (const Error&) {  // an error is ignored: the client sends no further request
   }
   if (service_pid_ > 0) Reap(service_pid_);
 }
@@ -111,7 +111,8 @@ Message Caller::Call(Code code, std::string_view payload, const std::vector<int>
   try {
     connection_.Send(code, ++sequence_, payload, descriptors);
   } catch (const SystemError& error) {
-    // The service may have sent an error before it closed the connection.
+    // Continues after EPIPE and ECONNRESET: the service may have sent an error before it closed the
+    // connection.
     if (error.error_number() != EPIPE && error.error_number() != ECONNRESET) throw;
   }
   while (status == Connection::Status::kIncomplete) {

@@ -1,4 +1,4 @@
-// The asking end of a connection, for the client of a service.
+// The client's end of a connection to a service.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +14,9 @@
 
 namespace viaduct::ipc {
 
-// The value of an answer, and one of its members. Both throw ProtocolError if it is malformed: that
-// is the service's fault, not wrong usage by the client.
+// DecodeAnswer() returns the JSON value of an answer, AnswerMember() one member of it. Both throw
+// ProtocolError if the value is malformed: that is the service's fault, not wrong usage by the
+// client.
 nlohmann::json DecodeAnswer(const Service& service, const Message& answer);
 template <class T>
 T AnswerMember(const Service& service, const nlohmann::json& value, const char* name) {
@@ -26,31 +27,34 @@ T AnswerMember(const Service& service, const nlohmann::json& value, const char* 
   }
 }
 
-// The asking end. The destructor waits until the service has closed the connection: it does so at
-// once, or, if this was its last connection, after it has cleaned up. After a missing answer, or a
-// signal as below, waits 2 s at most.
+// The client's end of a connection. The destructor waits until the service has closed the
+// connection, which the service does at once, or, if this was its last connection, after its
+// clean-up. The destructor waits at most 2 s after a missing answer, or if a signal as in
+// LimitWaiting() is pending.
 class Caller {
  public:
-  // The grace of LimitWaiting() for a service that may be stopped (SIGSTOP).
+  // The grace that is passed to LimitWaiting() for a service that may be stopped (SIGSTOP).
   static constexpr auto kGrace = Duration::Seconds(5);
 
-  // `pid`: the service's process, which is waited for if it is a child; 0: not known. `service`
-  // must outlive this object. `ended`: the text of the error if the service has closed.
+  // `pid`: the service's process, for which the destructor waits if it is a child of this process;
+  // 0: not known. `service` must outlive this object. `ended`: the text of the error if the service
+  // has closed the connection.
   Caller(UniqueFd connection, int pid, const Service& service, std::string ended);
   ~Caller();
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
   int fd() const { return connection_.fd(); }
-  // Sends a request and returns the answer. Throws the service's error, with its status, and Error
-  // if the service has closed.
+  // Sends a request and returns the answer. Throws the service's error, with its status, or Error
+  // if the service has closed the connection.
   Message Call(Code code, std::string_view payload, const std::vector<int>& descriptors = {});
   nlohmann::json CallJson(Code code, const nlohmann::json& arguments = nlohmann::json::object());
-  // Throws Error if the service has closed.
+  // Throws Error if the service has closed the connection.
   void CheckAlive() const;
   // Limits the waiting of Call() from now on to `timeout` (none: no limit). If SIGINT, SIGTERM or
-  // SIGHUP is blocked and arrives meanwhile, Call() throws sys::Interrupted unless the answer
-  // arrives within `grace` of the signal. After either no further request can be sent.
+  // SIGHUP is blocked and arrives while Call() waits, Call() throws sys::Interrupted unless the
+  // answer arrives within `grace` of the signal. After a timeout or a signal no further request can
+  // be sent.
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
  private:
@@ -62,10 +66,11 @@ class Caller {
   const int service_pid_;  // 0: not known
   const int owner_pid_;
   uint32_t sequence_ = 0;
-  bool is_limited_ = false;  // LimitWaiting() was called
+  bool is_limited_ = false;  // whether LimitWaiting() was called
   std::optional<Duration> timeout_;
   Duration grace_;
-  bool is_lost_ = false;  // an answer is missing, and would be taken for the next one
+  // Whether an answer is missing, which would be taken for the answer to the next request.
+  bool is_lost_ = false;
 };
 
 }  // namespace viaduct::ipc

@@ -44,7 +44,7 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
     EXPECT_THAT(error.what(), HasSubstr("does not answer within 1ms"));
     EXPECT_THAT(error.what(), HasSubstr(std::to_string(getpid()))) << "who made the sockets";
   }
-  // A late answer would be taken for that of the next request.
+  // The next call throws: a late answer would be taken for the answer to the next request.
   EXPECT_THROW(caller.CallJson(kDescribe), Error);
   ends_.second.reset();
 }
@@ -83,7 +83,7 @@ TEST_F(SilentTest, AMalformedAnswerIsTheServicesFault) {
   EXPECT_THROW(AnswerMember<int>(kTalk, nlohmann::json::object(), "pid"), ProtocolError);
 }
 
-// Runs with SIGTERM blocked and pending.
+// A client of a silent service in a process in which SIGTERM is blocked and pending.
 class InterruptedTest : public SilentTest {
  protected:
   void SetUp() override {
@@ -117,7 +117,8 @@ TEST_F(InterruptedTest, DoesNotWait) {
   ends_.second.reset();
 }
 
-// A signal loses no answer that arrives in time; the signal stays pending for the next reader.
+// A pending signal loses no answer that arrives in time; the signal stays pending for the next
+// reader.
 TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
@@ -135,7 +136,7 @@ TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
 
 TEST_F(InterruptedTest, IsNotHeldUpAtTheEnd) {
   const Instant begin = MonotonicClock::Now();
-  { const Caller caller = Ask(); }  // keeps the other end open
+  { const Caller caller = Ask(); }  // the service's end of the connection stays open
   EXPECT_LT(MonotonicClock::Now() - begin, Duration::Seconds(10));
 }
 

@@ -1,4 +1,4 @@
-// Sending bytes together with file descriptors over UNIX sockets (SCM_RIGHTS, unix(7)).
+// Sends and receives bytes together with file descriptors over UNIX sockets (SCM_RIGHTS, unix(7)).
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +21,8 @@ ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
                             std::span<const int> descriptors, int flags = 0);
 
 struct ReceivedMessage {
-  ssize_t length;  // result of recvmsg(2): 0 at the end, or -1 and errno
-  bool truncated;  // more bytes or descriptors than the capacity
+  ssize_t length;  // the result of recvmsg(2): 0 at the end, or -1 with errno set
+  bool truncated;  // whether there were more bytes or descriptors than the capacity
 };
 
 // Calls recvmsg(2) once, and again if a signal interrupts it. Appends the received descriptors,

@@ -1,4 +1,4 @@
-// Errors as the payload of Answer::kError.
+// Encodes errors as the payload of Answer::kError, and decodes them.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace viaduct::ipc {
 
-// Encodes an error with its message, its status, and the service's description of its own types of
-// errors.
+// Encodes an error with its message, its status, and the members by which the service describes its
+// own types of errors.
 std::string EncodeError(const Service& service, const Error& error);
-// Throws the subclass of Error for the status, sys::ExecuteError, or the error of
-// Service::throw_error; ProtocolError if the payload is malformed.
+// Decodes an error and throws it: as the error of Service::throw_error, as sys::ExecuteError, or as
+// the subclass of Error for the status. Throws ProtocolError if the payload is malformed.
 [[noreturn]] void ThrowDecodedError(const Service& service, std::string_view payload);
 
 }  // namespace viaduct::ipc

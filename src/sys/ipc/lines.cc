@@ -14,11 +14,12 @@
 namespace viaduct::ipc {
 
 bool LineBuffer::Add(std::string_view bytes) {
-  // Removes the lines that were taken before the text grows, so that each byte is moved once.
+  // Removes the lines that Next() has returned before the text grows, so that each byte is moved
+  // only once.
   tail_ -= begin_;
   text_.erase(0, begin_);
   begin_ = 0;
-  // Searches the new bytes only: the text so far has no newline from tail_ on.
+  // Searches only the new bytes: the present text has no newline from tail_ on.
   size_t from = text_.size();
   text_ += bytes;
   for (size_t end; (end = text_.find('\n', from)) != std::string::npos; from = tail_) {
@@ -67,7 +68,7 @@ void LineChannel::Flush() {
         send(stream_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    // A closed peer is detected when its lines are read.
+    // An error of send(2) discards the bytes; Receive() detects that the peer has closed.
     sent = count < 0 ? unsent_.size() : sent + static_cast<size_t>(count);
   }
   unsent_.erase(0, sent);

@@ -1,4 +1,4 @@
-// Lines of text on a stream.
+// Lines of text that are sent and received over a stream.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 
 namespace viaduct::ipc {
 
-// The lines of a stream whose bytes arrive in pieces of any size.
+// Splits a stream, whose bytes arrive in pieces of any size, into lines.
 class LineBuffer {
  public:
-  // `max_line`: bytes, without the newline.
+  // `max_line`: the maximum length of a line in bytes, without the newline.
   explicit LineBuffer(size_t max_line) : max_line_(max_line) {}
-  // Returns false if a line is longer than max_line, complete or not; the stream is then unusable.
+  // Adds bytes of the stream. Returns false if a line is longer than max_line, complete or not; the
+  // stream is then unusable.
   [[nodiscard]] bool Add(std::string_view bytes);
   // Returns the next complete line, without its newline.
   std::optional<std::string> Next();
@@ -23,14 +24,14 @@ class LineBuffer {
  private:
   size_t max_line_;
   std::string text_;
-  size_t begin_ = 0;  // start of the first line in text_ that was not taken
-  size_t tail_ = 0;   // start of the line that is not complete
+  size_t begin_ = 0;  // start of the first line in text_ that Next() has not returned
+  size_t tail_ = 0;   // start of the line in text_ that is not complete
 };
 
 // Both directions of a stream socket, one message per line. Only SendAll() blocks.
 class LineChannel {
  public:
-  // `max_line`: bytes, of received lines.
+  // `max_line`: the maximum length of received lines in bytes.
   LineChannel(UniqueFd stream, size_t max_line);
 
   // Returns a descriptor that is readable if Receive() has a line, or the peer has closed.
@@ -57,7 +58,7 @@ class LineChannel {
   LineBuffer lines_;
   std::string unsent_;
   bool closed_ = false;
-  bool has_more_ = false;  // lines_ may have lines
+  bool has_more_ = false;  // lines_ may have complete lines
 };
 
 }  // namespace viaduct::ipc

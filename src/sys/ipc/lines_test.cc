@@ -87,7 +87,7 @@ TEST_F(LineChannelTest, WhatTheOtherEndDoesNotReadIsKept) {
   EXPECT_EQ(one_->Events(), POLLIN | POLLOUT) << "a socket takes less than 2 MB";
   int received = 0;
   while (received < kMany) {
-    one_->Receive();  // sends what waits
+    one_->Receive();  // sends the bytes that are kept
     while (const auto got = other_->Receive()) {
       ASSERT_EQ(*got, line);
       ++received;
@@ -116,7 +116,7 @@ TEST_F(LineChannelTest, TheLinesBeforeTheEndAreReceived) {
   EXPECT_EQ(other_->Receive(), "second");
   EXPECT_FALSE(other_->Receive());
   EXPECT_TRUE(other_->Ended());
-  other_->SendAll("to nobody");  // neither waits nor kills
+  other_->SendAll("to nobody");  // neither blocks nor ends this process by SIGPIPE
 }
 
 TEST_F(LineChannelTest, ALineThatIsTooLongIsAnError) {

@@ -1,9 +1,10 @@
-// Messages between the processes of one run: their framing on SOCK_SEQPACKET sockets. Both ends are
-// built from this file; it is not a public interface. Host byte order (one machine).
+// Messages between the processes of one run: their framing on SOCK_SEQPACKET sockets. Both ends of
+// a connection are built from this file; the protocol is not a public interface. Numbers are in
+// host byte order, because both processes run on one machine.
 //
 // A message is one packet, or several (kMore on all but the last) because a SEQPACKET packet must
-// fit the socket's send buffer. Every packet starts with a PacketHeader. Descriptors are sent with
-// the last packet. The client sends requests one at a time; each is answered by one kReply or
+// fit into the socket's send buffer. Every packet starts with a PacketHeader. Descriptors are sent
+// with the last packet. The client sends requests one at a time; each is answered by one kReply or
 // kError with the request's sequence number. After a packet that breaks these rules the service
 // answers kError and closes the connection.
 #pragma once
@@ -25,27 +26,29 @@ namespace viaduct::ipc {
 
 inline constexpr uint32_t kMagic = 0x43504956;  // "VIPC" in memory on little-endian machines
 inline constexpr uint16_t kFramingVersion = 1;
-inline constexpr size_t kMaxServiceName = 8;  // characters
+inline constexpr size_t kMaxServiceName = 8;  // in characters
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
-// 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
+// The maximum payload of a message, in bytes: 10,000 routes are 560 kB, the topology of 1,000 nodes
+// about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
-// An AF_XDP port has a socket for each queue, a map, and a socket for requests.
+// The maximum number of descriptors of a message. An AF_XDP port sends a socket for each queue, a
+// map, and a socket for requests.
 inline constexpr size_t kMaxDescriptors = 64;
 
-// A set of requests with a version. Each library that answers requests declares one, next to the
-// numbers and the content of its requests.
+// A set of requests with a version. Each library that answers requests declares a Service, next to
+// the numbers and the content of its requests.
 struct Service {
   std::string_view name;  // at most kMaxServiceName characters, unique
   uint16_t version;
   // describe_error returns the members that describe an error of a type that only this service
-  // throws, or null; throw_error throws an error that was described so, if it can. Null: there are
-  // no such types.
+  // throws, or null; throw_error throws the error that such members describe, if it can. Both are
+  // null if the service throws only common types of errors.
   nlohmann::json (*describe_error)(const Error& error) = nullptr;
   void (*throw_error)(const std::string& message, const nlohmann::json& described) = nullptr;
 };
 
-// The number of a message. The numbers of requests are enumerators of the service's own
-// enumeration, whose first one is kFirstRequest.
+// The number of a message. The numbers of requests are enumerators of an enumeration of each
+// service, whose first enumerator is kFirstRequest.
 class Code {
  public:
   constexpr explicit Code(uint16_t number) : number_(number) {}
@@ -55,7 +58,8 @@ class Code {
       : number_(static_cast<uint16_t>(code)) {}
 
   constexpr uint16_t number() const { return number_; }
-  // Returns the number as an enumerator of a service; there is none for unknown numbers.
+  // Returns the number as an enumerator of a service's enumeration; an unknown number is no
+  // enumerator.
   template <class E>
   constexpr E As() const {
     return static_cast<E>(number_);
@@ -76,23 +80,23 @@ struct PacketHeader {
   char service[kMaxServiceName];  // Service::name, filled up with zeros
   uint16_t code;
   uint16_t flags;
-  uint32_t sequence;     // the request's number; its answer has the same
+  uint32_t sequence;     // the request's number; its answer has the same number
   uint32_t length;       // bytes of the payload in this packet
   uint16_t descriptors;  // number of descriptors sent with this packet
-  uint16_t reserved;     // 0
+  uint16_t reserved;     // always 0
 };
 static_assert(sizeof(PacketHeader) == 32 && alignof(PacketHeader) == 4);
 static_assert(offsetof(PacketHeader, framing) == 4, "framing stays here in every version");
 
 inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message continues
 
-// The peer has violated the protocol; the connection cannot be used any more.
+// The exception for a peer that has violated the protocol; the connection cannot be used any more.
 class ProtocolError : public Error {
  public:
   ProtocolError(const Service& service, std::string_view problem);
 };
 
-// The service does not have a request of this number; the connection stays usable.
+// The exception for a request whose number the service does not have; the connection stays usable.
 class UnknownRequest : public UsageError {
  public:
   UnknownRequest(const Service& service, Code code);
@@ -107,8 +111,8 @@ struct Message {
 
 using Packet = std::vector<std::byte>;
 
-// Splits one message into packets. Throws UsageError above kMaxMessagePayload. The last packet's
-// header has the number of descriptors.
+// Splits one message into packets. Throws UsageError for a payload above kMaxMessagePayload. The
+// last packet's header contains the number of descriptors.
 std::vector<Packet> EncodeMessage(const Service& service, Code code, uint32_t sequence,
                                   std::string_view payload, size_t descriptors = 0);
 
@@ -118,9 +122,9 @@ class MessageAssembler {
   // `service` must outlive this object.
   explicit MessageAssembler(const Service& service) : service_(&service) {}
 
-  // Returns the message that this packet completes, if it does. Throws ProtocolError for a packet
-  // that is truncated, oversized, of another service or version, or no continuation; the
-  // descriptors are then closed.
+  // Returns the message that this packet completes, if the packet completes one. Throws
+  // ProtocolError for a packet that is truncated, oversized, of another service or version, or no
+  // continuation of the packets before; the descriptors are then closed.
   std::optional<Message> Add(std::span<const std::byte> packet, std::vector<UniqueFd> descriptors);
 
  private:
@@ -131,7 +135,7 @@ class MessageAssembler {
 // Parses a payload. Throws UsageError if the text is not a JSON object.
 nlohmann::json DecodeJson(std::string_view payload);
 
-// Returns a member of an object. Throws UsageError if it is missing or of another type.
+// Returns a member of a JSON object. Throws UsageError if the member is missing or of another type.
 template <class T>
 T Member(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);

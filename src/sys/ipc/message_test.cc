@@ -29,7 +29,7 @@ Message Assemble(const std::vector<Packet>& packets) {
   return std::move(*message);
 }
 
-// The packet of a short message with one header field changed.
+// Returns the packet of a short message with one header field changed.
 template <class Field>
 Packet WithField(size_t offset, Field value) {
   Packet packet = EncodeMessage(kTalk, kKill, 7, "{}").front();

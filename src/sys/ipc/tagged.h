@@ -21,14 +21,14 @@ namespace viaduct::ipc {
 
 // The wording of the messages of a variant, and of errors in reading them.
 struct Dialogue {
-  const char* tag;     // the key that has the type's name
-  const char* sender;  // "the simulator"
-  const char* advice;  // for ends that know different messages
+  const char* tag;     // the key whose value is the type's name
+  const char* sender;  // the sender, as errors name it: "the simulator"
+  const char* advice;  // advice in errors, for a sender and a receiver that know different messages
 };
 
 // Throws Error naming the message, the problem and the advice.
 [[noreturn]] void ThrowUnknown(const Dialogue& dialogue, const std::string& what);
-// Returns the name of a message's type. Throws Error if it has none.
+// Returns the name of a message's type. Throws Error if the message has no type.
 std::string TagOf(const Dialogue& dialogue, const nlohmann::json& message);
 
 namespace internal {
@@ -90,8 +90,8 @@ nlohmann::json ToTagged(const Dialogue& dialogue, const std::variant<M...>& mess
       message);
 }
 
-// Converts a message. Throws Error if it is of none of these types, lacks a key of its type, has a
-// further key, or has a value of another type.
+// Converts a JSON object to a message. Throws Error if the object is of none of these types, lacks
+// a key of its type, has a further key, or has a value of another type.
 template <class Messages>
 Messages FromTagged(const Dialogue& dialogue, const nlohmann::json& message) {
   const std::string name = TagOf(dialogue, message);

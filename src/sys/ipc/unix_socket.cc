@@ -45,7 +45,7 @@ UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type) {
 UniqueFd ConnectAt(const std::string& path, int type) {
   UniqueFd socket = NewSocket(type);
   const sockaddr_un address = AddressOf(path);
-  // connect() blocks while many connections wait to be accepted.
+  // Limits the time of connect(), which blocks while many connections wait to be accepted.
   SetSendTimeout(socket.get(), kConnectTimeout);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EAGAIN) throw Error("connect to " + path + ": nobody is accepted there");

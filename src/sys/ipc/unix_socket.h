@@ -9,11 +9,12 @@
 
 namespace viaduct::sys {
 
-// Creates a listening socket (`type`: SOCK_STREAM, SOCK_SEQPACKET) that this user and root may
-// connect to; replaces an existing file. Throws SystemError, or UsageError if the path is too long.
+// Creates a listening socket at `path` (`type`: SOCK_STREAM, SOCK_SEQPACKET) to which only this
+// user and root may connect; replaces an existing file. Throws SystemError, or UsageError if the
+// path is too long.
 UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type);
-// Connects to the socket at `path`. Throws SystemError; Error if the listening process accepts no
-// connection for 30 s.
+// Connects to the socket at `path`. Throws SystemError, or Error if the listening process accepts
+// no connection for 30 s.
 UniqueFd ConnectAt(const std::string& path, int type);
 
 }  // namespace viaduct::sys

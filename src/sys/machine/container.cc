@@ -20,7 +20,7 @@ bool IsPid(const std::string& text) {
   return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Returns the most informative line: the last one that is not empty.
+// Returns the most informative line of a program's output: the last line that is not empty.
 std::string LastLine(const std::string& output) {
   const size_t end = output.find_last_not_of(" \n\r");
   if (end == std::string::npos) return "no output";
@@ -32,7 +32,7 @@ std::string LastLine(const std::string& output) {
 }  // namespace
 
 std::optional<int> ParseInspectedPid(const std::string& output) {
-  const std::string line = LastLine(output);  // the pid follows warnings
+  const std::string line = LastLine(output);  // the line of the pid follows warnings
   int pid = 0;
   const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
   if (error != std::errc() || rest != line.data() + line.size() || pid < 0) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<int> ParseInspectedPid(const std::string& output) {
 }
 
 std::string ResolveContainer(const std::string& into, const std::string& what) {
-  if (IsPid(into)) return into;  // or empty
+  if (IsPid(into)) return into;  // a pid, or the empty string
   const bool is_option = into.starts_with('-');
   const bool may_be_name = into.find('/') == std::string::npos && !into.starts_with('.');
   if (is_option || !may_be_name || NamespaceExists(into)) return into;

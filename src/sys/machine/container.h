@@ -6,14 +6,15 @@
 
 namespace viaduct::sys {
 
-// Returns a name of ip netns, or a pid, unchanged; any other name is a container's, and becomes the
-// pid of its first process. Asks docker and podman in lock, as this process's user. `what` begins
-// the text of errors. Throws UsageError: there is no such namespace or container, it is not
-// running, or neither program is installed.
+// Converts the name of a namespace or container. Returns a name of ip netns, or a pid, unchanged;
+// any other name is a container's, for which it returns the pid of the container's first process.
+// Asks docker and podman in lock, as this process's user. `what` begins the text of errors. Throws
+// UsageError if there is no such namespace or container, if the container is not running, or if
+// neither program is installed.
 std::string ResolveContainer(const std::string& name, const std::string& what);
 
-// Returns the pid in the output of `docker inspect --format {{.State.Pid}}`; nothing if that is no
-// pid, 0 if the container is not running.
+// Returns the pid in the output of `docker inspect --format {{.State.Pid}}`; nothing if the output
+// has no pid, 0 if the container is not running.
 std::optional<int> ParseInspectedPid(const std::string& output);
 
 }  // namespace viaduct::sys

@@ -15,7 +15,7 @@
 namespace viaduct::sys {
 namespace {
 
-// Starts a process that runs in the namespace until its end.
+// Starts a process that stays in the namespace until it ends.
 Child Inhabitant(int namespace_fd) {
   Pipe ready = MakePipe();
   const pid_t pid = fork();

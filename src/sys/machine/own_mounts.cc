@@ -18,7 +18,8 @@ void EnterOwnMounts() {
 }
 
 void MountOver(const std::string& file, const std::string& target) {
-  // A mount over a symbolic link is over the file that it leads to, which may be anywhere.
+  // Finds the file to which a symbolic link leads, which may be anywhere: a mount over the link is
+  // a mount over that file.
   const std::string place = std::filesystem::canonical(target);
   SystemCall("mount over " + place, mount(file.c_str(), place.c_str(), "none", MS_BIND, nullptr));
 }

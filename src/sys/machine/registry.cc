@@ -21,8 +21,8 @@ using nlohmann::json;
 constexpr int kVersion = 2;
 constexpr mode_t kRecordMode = 0644;
 
-// Returns the name of an entry that does not have its name yet, or no longer: it identifies the
-// maker or remover.
+// Returns the name of the folder of an entry that is being made, before it has the entry's name, or
+// that is being removed; the name identifies the process that makes or removes the entry.
 std::string UnbornName(const std::string& name) {
   const ProcessIdentity own = OwnIdentity();
   return fmt::format(".new-{}-{}-{}-{}", own.pid, own.start_time, own.pid_namespace, name);
@@ -37,7 +37,8 @@ bool IsAbandoned(const std::string& unborn) {
 
 bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) { return a.maker() == b.maker(); }
 
-// Parses the lines. Leaves out an unfinished last line: its writer was killed.
+// Parses the lines of a record. Leaves out an unfinished last line: the process that wrote it was
+// killed.
 RecordLines ParseLines(const std::string& text) {
   RecordLines lines;
   for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
@@ -59,17 +60,17 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   const json& first = lines.empty() ? throw Error("the record is empty") : lines.front();
   if (first.at("record") != kVersion) throw Error("a record of another version of Viaduct");
   first.at("start_time").get_to(entry->start_time);
-  // Older records do not name the pid namespace: this process's is assumed.
+  // Assumes this process's pid namespace for older records, which do not name the pid namespace.
   entry->pid_namespace = first.value("pid_namespace", OwnIdentity().pid_namespace);
   first.at("uid").get_to(entry->uid);
   first.at("created").get_to(entry->created);
-  first.at("pid").get_to(entry->pid);  // read last: a damaged record leaves it 0
+  first.at("pid").get_to(entry->pid);  // read last, so that a damaged record leaves it 0
   const Life life = LifeOf(entry->maker());
   entry->alive = life != Life::kDead;
   entry->unknown = life == Life::kUnknown;
 }
 
-// Rethrows a shortage, which does not depend on the entry.
+// Rethrows the present exception if its cause is a shortage, which does not depend on the entry.
 void ThrowIfShortage(const std::exception& error) {
   const auto* call = dynamic_cast<const SystemError*>(&error);
   if (call != nullptr && IsShortage(call->error_number())) throw;
@@ -82,7 +83,8 @@ void OwnEntry::Write(const json& line) {
   try {
     WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
   } catch (const SystemError&) {
-    // A full disk may have taken part of the line, which would spoil the next one.
+    // Removes the part of the line that a full disk may have accepted: it would spoil the next
+    // line.
     (void)!ftruncate(record.get(), end);
     throw;
   }
@@ -122,7 +124,7 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
     ReadMaker(found.lines, &found.entry);
   } catch (const std::exception& error) {
     ThrowIfShortage(error);
-    // The entry is damaged, unless it is being removed just now.
+    // Marks the entry as damaged, unless another process is just removing it.
     if (!IsStill(found.folder.get(), root, name)) return std::nullopt;
     found.entry.damage = error.what();
   }
@@ -132,7 +134,7 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
 bool Registry::HasDead() const {
   const UniqueFd root = OpenTrusted(place_);
   const std::vector<std::string> names = NamesIn(root.get());
-  // A maker that was killed before it made its entry leaves an empty folder.
+  // An empty folder is left by a process that was killed before it made its entry.
   if (root && names.empty()) return !place_.folders.back().stays;
   return std::ranges::any_of(names, [&](const std::string& name) {
     if (name.starts_with('.')) return IsAbandoned(name);
@@ -157,7 +159,8 @@ OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
   const std::string& file = files_.front();
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   own.record.reset(SystemCall("create " + file, openat(folder, file.c_str(), kFlags, kRecordMode)));
-  SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));  // independent of the umask
+  // Sets the mode of the record explicitly, independently of the umask.
+  SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));
   json line = wanted.first_line;
   line.update({{"record", kVersion},
                {"name", own.name},
@@ -176,7 +179,7 @@ OwnEntry Registry::Take(const NewEntry& wanted) const {
   for (;;) {
     const UniqueFd root = MakeTrusted(place_);
     const UniqueFd folder = MakeFolderAt(root.get(), {unborn, place_.folders.back().mode});
-    if (!folder && errno == ENOENT) continue;  // removal of the last entry has removed the root
+    if (!folder && errno == ENOENT) continue;  // the removal of the last entry has removed the root
     const int error = errno;
     try {
       if (!folder) throw SystemError("make " + (place_.path() / unborn).string(), error);
@@ -209,8 +212,8 @@ UniqueFd Registry::Open(const RegistryEntry& entry) const {
   return found && SameMaker(found->entry, entry) ? std::move(found->folder) : UniqueFd();
 }
 
-// Removes an entry's folder and the files that an entry ever has. Returns the errno if the folder
-// is still there; 0 if it is gone, or is another user's.
+// Removes an entry's folder and all files that an entry can have. Returns the errno if the folder
+// still exists; 0 if it is gone, or belongs to another user.
 int Registry::RemoveFolder(int root, const std::string& name) const {
   const UniqueFd folder = OpenFolderAt(root, name);
   if (!folder && IsShortage(errno)) return errno;
@@ -224,14 +227,16 @@ void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
   const UniqueFd root = OpenTrusted(place_);
   if (!root) return;
   const auto found = Read(root.get(), entry.name);
-  if (!found || !SameMaker(found->entry, entry)) return;  // removed meanwhile, and perhaps taken
-  // Takes the name away first, so that the entry is not listed as damaged while it is being
+  // Returns if the entry was removed meanwhile, even if another entry has taken its name.
+  if (!found || !SameMaker(found->entry, entry)) return;
+  // Renames the entry's folder first, so that the entry is not listed as damaged while it is being
   // removed.
   if (renameat(root.get(), entry.name.c_str(), root.get(), unborn.c_str()) != 0) {
     if (errno == ENOENT) return;
     throw SystemError(what, errno);
   }
-  if (!IsStill(found->folder.get(), root.get(), unborn)) {  // removed and taken just now
+  // Restores the name if the renamed folder is another entry's, which has just taken the name.
+  if (!IsStill(found->folder.get(), root.get(), unborn)) {
     renameat2(root.get(), unborn.c_str(), root.get(), entry.name.c_str(), RENAME_NOREPLACE);
     return;
   }

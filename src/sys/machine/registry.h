@@ -1,11 +1,12 @@
-// The labs, paths and paused simulations that run on this machine, and the leftovers of those whose
+// The labs, paths and paused simulations that run on this machine, and the remains of those whose
 // process has ended.
 //
 // A registry is a folder that only root or this user may write to. An entry is a folder in it that
-// has the entry's name; its record is a file of JSON lines, the first of which names the maker, the
-// process that made it. An entry is complete before it has its name: of several makers of one name
-// one succeeds, and no process sees an entry without its maker (sys/process/process_identity.h). A
-// folder of a user other than root and this user is no entry: it is neither listed nor removed.
+// has the entry's name. The entry's record is a file of JSON lines in that folder; the first line
+// names the entry's maker, which is the process that made the entry. An entry is complete before
+// its folder gets the entry's name: if several processes make an entry of one name, one succeeds,
+// and no process sees an entry without its maker (sys/process/process_identity.h). A folder of a
+// user other than root and this user is no entry: it is neither listed nor removed.
 #pragma once
 
 #include <algorithm>
@@ -26,31 +27,35 @@ namespace viaduct::sys {
 
 using RecordLines = std::vector<nlohmann::json>;
 
-// The content of every record. A kind of entries derives from it and has a member Read(const
-// RecordLines&), which reads the rest of its records; json::exception means that it is malformed.
+// The content of every record. The class of a kind of entries derives from it and has a member
+// Read(const RecordLines&), which reads the lines and members of the kind; json::exception means
+// that the record is malformed.
 struct RegistryEntry {
   std::string name;
-  std::filesystem::path folder;  // for messages: it may be another entry's by the time it is opened
-  int pid = 0;                   // the maker's; 0: the record is damaged
-  uint64_t start_time = 0;       // the maker's, as the next member: sys::ProcessIdentity
+  // The entry's folder, for messages; when it is opened, it may belong to another entry of the same
+  // name.
+  std::filesystem::path folder;
+  int pid = 0;  // pid of the maker; 0: the record is damaged
+  // The maker's start time, and in the next member its pid namespace, as in sys::ProcessIdentity.
+  uint64_t start_time = 0;
   uint64_t pid_namespace = 0;
-  uint32_t uid = 0;      // the user for whom it was made
-  std::string created;   // UTC, ISO 8601
-  bool alive = false;    // the maker still runs, or...
-  bool unknown = false;  // ...cannot be seen from this process's pid namespace
-  std::string damage;    // the reason, if the record cannot be read; or ""
+  uint32_t uid = 0;      // the user for whom the entry was made
+  std::string created;   // date and time in UTC, ISO 8601
+  bool alive = false;    // false: the maker is known to have ended
+  bool unknown = false;  // this process's pid namespace does not show the maker
+  std::string damage;    // the reason for which the record cannot be read; "": it can
 
-  std::string label() const { return name; }  // the name in messages
+  std::string label() const { return name; }  // the entry's name in messages
   ProcessIdentity maker() const { return {pid, start_time, pid_namespace}; }
 };
 
 struct NewEntry {
   std::string name;
   uint32_t uid = 0;
-  bool from_dead = false;  // takes over the name, if Remove() suffices for the dead entry
-  // The members that the kind adds to the record's first line.
+  bool from_dead = false;  // replaces a dead entry of this name, if Remove() suffices to remove it
+  // The members that the kind of entries adds to the record's first line.
   nlohmann::json first_line = nlohmann::json::object();
-  // Puts the other files of the entry into its folder, before it has its name.
+  // Creates the other files of the entry in its folder, before the folder gets the entry's name.
   std::function<void(int folder)> complete = [](int) {};
 };
 
@@ -58,11 +63,11 @@ struct NewEntry {
 struct OwnEntry : RegistryEntry {
   UniqueFd record;
 
-  // Appends a line, which is in the file on return. Throws SystemError; then no part of it is in
-  // the file.
+  // Appends a line to the record; the line is in the file on return. Throws SystemError; the file
+  // then contains no part of the line.
   void Write(const nlohmann::json& line);
-  // Returns the entry by its record, read from the open file, whatever has happened to the folder.
-  // Throws SystemError; Error if the record has been damaged.
+  // Returns the entry as its record describes it, read from the open file even if the folder has
+  // been removed or replaced. Throws SystemError, or Error if the record has been damaged.
   template <class Entry>
   Entry Read() const;
 
@@ -70,8 +75,8 @@ struct OwnEntry : RegistryEntry {
   RecordLines Lines() const;
 };
 
-// The name is taken by another entry, whose maker is dead, alive, or unknown because the record is
-// damaged.
+// The exception for a name that another entry has. The maker of that entry is dead, alive, or
+// unknown because the record is damaged.
 struct NameTaken : UsageError {
   explicit NameTaken(RegistryEntry entry);
   RegistryEntry holder;
@@ -79,7 +84,7 @@ struct NameTaken : UsageError {
 
 class Registry {
  public:
-  // `files`: the names of all files that an entry's folder ever has, the record first.
+  // `files`: the names of all files that an entry's folder can contain, the record first.
   Registry(TrustedPlace place, std::vector<std::string> files);
 
   // Returns the entries, sorted by name. Throws EnvironmentError if the registry's folder must not
@@ -88,21 +93,23 @@ class Registry {
   template <class Entry>
   std::vector<Entry> List() const;
 
-  // Whether RemoveDead() may have something to remove: root may know of more.
+  // Whether RemoveDead() may have something to remove. True also if there is an entry whose maker
+  // this process cannot see: root may be able to see it.
   bool HasDead() const;
 
   // Makes an entry of this process. Throws NameTaken, EnvironmentError, SystemError.
   OwnEntry Take(const NewEntry& wanted) const;
 
-  // Opens the entry's folder; returns nothing if it is gone, or is another entry's by now.
+  // Opens the entry's folder; returns nothing if the folder is gone, or now belongs to another
+  // entry.
   UniqueFd Open(const RegistryEntry& entry) const;
 
-  // Removes an entry. Returns the problems, one line each. An entry that is gone, or whose name is
-  // another's by now, is no problem.
+  // Removes an entry. Returns the problems, one line each. It is no problem if the entry is gone,
+  // or another entry has its name now.
   std::vector<std::string> Remove(const RegistryEntry& entry) const;
-  // Removes each entry whose maker is dead by `remove`, which must end with Remove(). Also removes
-  // the folders of makers that ended before the entry had its name. Damaged entries are kept and
-  // reported as problems. Returns the removed entries.
+  // Removes each entry whose maker is dead by calling `remove`, which must end with Remove(). Also
+  // removes the folders of makers that ended before the folder got the entry's name. Damaged
+  // entries are kept and reported as problems. Returns the removed entries.
   template <class Entry>
   std::vector<Entry> RemoveDead(
       std::vector<std::string>* problems,
@@ -132,14 +139,15 @@ class Registry {
   std::vector<std::string> files_;
 };
 
-// The messages of FindLive() if there is not exactly one entry. The last "{}" is replaced by the
-// names of the entries.
+// The messages of FindLive() for the case that there is not exactly one matching entry. The last
+// "{}" is replaced by the names of the entries.
 struct FindWords {
   std::string none, no_match, several;
   static std::string With(std::string words, const std::string& names);
 };
 
-// Returns the only entry that is alive and `wanted`. Throws UsageError.
+// Returns the only entry whose maker is alive and for which `wanted` returns true. Throws
+// UsageError if there is not exactly one.
 template <class Entry>
 Entry FindLive(std::vector<Entry> all, const std::function<bool(const Entry&)>& wanted,
                const FindWords& words) {

@@ -1,5 +1,5 @@
-// Folders and files that other users put in the place of a registry. Needs root, to become other
-// users.
+// Tests of folders and files that other users put in the place of a registry. Needs root, to become
+// other users.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ class RegistryRootTest : public ::testing::Test {
   }
   fs::path Root() const { return base_ / "viaduct/things"; }
 
-  // Runs `work` as that user; returns whether nothing was thrown and no expectation failed.
+  // Runs `work` as the user `user`; returns whether nothing was thrown and no expectation failed.
   static bool As(uid_t user, const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return AwaitChild(child) == 0;
@@ -55,7 +55,7 @@ class RegistryRootTest : public ::testing::Test {
     }
     ExitForked(status != 0 || HasFailure());
   }
-  // Starts `work` in a pid namespace with a separate /proc; returns the process to wait for.
+  // Starts `work` in a pid namespace with a separate /proc; returns the pid to wait for.
   static pid_t StartElsewhere(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -67,7 +67,8 @@ class RegistryRootTest : public ::testing::Test {
     work();
     ExitForked(status != 0 || HasFailure());
   }
-  // Starts `work` in a time namespace that makes the machine's uptime longer by 1000 s and a bit.
+  // Starts `work` in a time namespace in which the machine's uptime is longer by 1000 s and a
+  // fraction of a second.
   static pid_t StartLater(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -215,7 +216,8 @@ TEST_F(RegistryRootTest, WhoIsInAnotherTimeNamespaceIsJudged) {
   EXPECT_EQ(Things().RemoveDead<Thing>(&problems).size(), 1U);
 }
 
-// Uses a separate /tmp, as that user, without a folder of the session.
+// Runs a process of the user kUs with a separate /tmp and without XDG_RUNTIME_DIR, where another
+// user has taken the names of the user's folders in /tmp.
 TEST_F(RegistryRootTest, WhoHasTakenTheNameInTmpIsInNobodysWay) {
   const pid_t child = fork();
   if (child == 0) {

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// An entry of a kind whose first line has a colour.
+// An entry of a test's kind; the first line of its record has a colour.
 struct Coloured : RegistryEntry {
   std::string colour;
   size_t lines = 0;
@@ -63,7 +63,7 @@ class RegistryTest : public ::testing::Test {
     return names;
   }
 
-  // Runs `work` in a process that is then killed.
+  // Runs `work` in a process that is killed afterwards.
   void Killed(const std::function<void()>& work) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -125,7 +125,7 @@ TEST_F(RegistryTest, ListsWhatWasTaken) {
   EXPECT_FALSE(entry.unknown);
   EXPECT_EQ(entry.colour, "red");
   EXPECT_EQ(entry.lines, 2U);
-  EXPECT_THAT(RemoveDead(), IsEmpty());  // the maker is alive
+  EXPECT_THAT(RemoveDead(), IsEmpty());  // no entry is removed: the maker is alive
   EXPECT_THAT(List(), SizeIs(1));
 }
 
@@ -202,7 +202,8 @@ TEST_F(RegistryTest, AReusedNumberIsAnotherProcess) {
   line["start_time"] = own.start_time - 2;
   WriteFile(own.folder / "record", line.dump() + "\n");
   EXPECT_FALSE(List()[0].alive);
-  EXPECT_THAT(Things().Remove(own), IsEmpty());  // another maker's entry now
+  // Removes nothing, because the entry now belongs to another maker.
+  EXPECT_THAT(Things().Remove(own), IsEmpty());
   EXPECT_FALSE(Things().Open(own));
   EXPECT_THAT(RemoveDead(), ElementsAre("one"));
   EXPECT_THAT(List(), IsEmpty());
@@ -215,7 +216,8 @@ TEST_F(RegistryTest, AMakerKilledBeforeNamingLeavesNothingForLong) {
   EXPECT_THAT(List(), IsEmpty());
   EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), SizeIs(1));
   EXPECT_TRUE(Things().HasDead());
-  const OwnEntry own = Things().Take(Named("one"));  // the name is free
+  // Takes the name, which is free, although its first maker was killed.
+  const OwnEntry own = Things().Take(Named("one"));
   EXPECT_THAT(RemoveDead(), IsEmpty());
   EXPECT_FALSE(Things().HasDead());
   EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), ElementsAre("one"));
@@ -263,7 +265,7 @@ TEST_F(RegistryTest, DamagedEntriesAreReportedAndKept) {
 }
 
 TEST_F(RegistryTest, WhatTheKindCannotReadIsDamaged) {
-  Killed([&] { Things().Take({"one"}); });  // lacks the colour
+  Killed([&] { Things().Take({"one"}); });  // the first line lacks the colour
   ASSERT_THAT(List(), SizeIs(1));
   EXPECT_EQ(List()[0].pid, 0);
   EXPECT_EQ(List()[0].name, "one");
@@ -312,7 +314,7 @@ TEST_F(RegistryTest, AnOwnRecordIsReadWhateverHasBecomeOfItsFolder) {
   own.Write({{"further", 1}});
   fs::remove_all(Root());
   EXPECT_EQ(own.Read<Coloured>().lines, 2U);
-  own.Write({{"further", 2}});  // appends at the end after a read
+  own.Write({{"further", 2}});  // appends the line at the end of the file, also after Read()
   EXPECT_EQ(own.Read<Coloured>().lines, 3U);
   EXPECT_EQ(own.Read<Coloured>().maker(), OwnIdentity());
 }
@@ -353,20 +355,20 @@ TEST_F(RegistryTest, SymbolicLinksAreNotFollowed) {
   fs::create_directories(home / "deep");
   WriteFile(home / "record", "precious");
   TakeAndDie("one");
-  // A link in the place of an entry.
+  // Puts a symbolic link in the place of an entry.
   fs::create_directory_symlink(home, Root() / "two");
   EXPECT_THAT(List(), SizeIs(1));
   EXPECT_THROW(Things().Take(Named("two")), NameTaken);
-  // A link in the place of an entry that has no name yet.
+  // Puts a symbolic link in the place of an entry that has no name yet.
   fs::create_directory_symlink(
       home, Root() / fmt::format(".new-99999999-1-{}-x", OwnIdentity().pid_namespace));
-  // A link in the place of a record.
+  // Puts a symbolic link in the place of a record.
   fs::create_directory(Root() / "three");
   fs::create_symlink(Root() / "one/record", Root() / "three/record");
   EXPECT_THAT(RemoveDead(), ElementsAre("one"));
   EXPECT_THAT(problems_, SizeIs(1));
   EXPECT_TRUE(fs::exists(home / "record"));
-  // A link in the place of the registry.
+  // Puts a symbolic link in the place of the registry.
   fs::rename(Root(), base_ / "moved");
   fs::create_directory_symlink(base_ / "moved", Root());
   EXPECT_THROW(List(), EnvironmentError);
@@ -399,7 +401,7 @@ TEST_F(RegistryTest, FoldersThatOthersMayWriteToAreNotTrusted) {
 }
 
 TEST_F(RegistryTest, ThousandsAreRemoved) {
-  constexpr size_t kMany = 1500;  // above the usual limit of descriptors
+  constexpr size_t kMany = 1500;  // more than the usual limit of descriptors
   Killed([&] {
     for (size_t i = 0; i < kMany; ++i) Things().Take(Named(std::to_string(i)));
   });

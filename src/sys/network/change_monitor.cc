@@ -32,7 +32,7 @@ constexpr std::array<int, 9> kRouteGroups = {
 };
 constexpr std::array<int, 1> kPacketRuleGroups = {NFNLGRP_NFTABLES};
 
-// Returns a number as a filter reads it: two bytes in network order.
+// Returns a number as the socket filter reads it: two bytes in network order.
 uint32_t InNetworkOrder(uint16_t number) { return htons(number); }
 
 // Makes the socket ignore messages about routes of this protocol.
@@ -52,7 +52,8 @@ void LeaveOutRoutes(uint8_t protocol, int fd) {
   SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
 }
 
-// Opens a netlink socket; returns an empty descriptor if the kernel has no such family.
+// Opens a netlink socket; returns an empty descriptor if the kernel does not support this netlink
+// family.
 UniqueFd OpenSocket(int netlink_family, int namespace_fd) {
   const NamespaceScope scope(namespace_fd);
   UniqueFd opened(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, netlink_family));

@@ -1,4 +1,4 @@
-// Watches everything in a namespace on which the path of packets depends.
+// Watches all configuration of a namespace that determines where packets go.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 namespace viaduct::sys {
 
 struct NetworkChanges {
-  bool forwarding = false;     // routes, next hops, neighbours
-  bool configuration = false;  // links, addresses, rules, forwarding and its filters
+  bool forwarding = false;  // routes, next hops or neighbours have changed
+  // Whether links, addresses, rules, the forwarding setting or packet filters have changed.
+  bool configuration = false;
   bool any() const { return forwarding || configuration; }
 };
 
 class ChangeMonitor {
  public:
   explicit ChangeMonitor(int namespace_fd);
-  // Watches links, addresses, routes, their rules and queueing disciplines only, without the routes
-  // of this protocol (RTPROT_*), which the kernel filters out: a process that writes many such
-  // routes is not notified of them.
+  // Watches only links, addresses, routes, the rules for routes, and queueing disciplines. Leaves
+  // out the routes of this protocol (RTPROT_*), which the kernel filters out: a process that writes
+  // many such routes is not notified of them.
   static ChangeMonitor OfRoutesBut(uint8_t protocol, int namespace_fd);
-  // Watches nftables only; returns nothing if the kernel has none.
+  // Watches only nftables; returns nothing if the kernel has no nftables.
   static std::optional<ChangeMonitor> OfPacketRules(int namespace_fd);
 
   // Returns a descriptor that is readable if Read() has changes.

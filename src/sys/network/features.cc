@@ -24,10 +24,11 @@
 namespace viaduct::sys {
 namespace {
 
-// A probe runs in a scratch namespace and returns 0 or the errno of its failure.
+// A function that tests one feature in a scratch namespace; it returns 0 or the errno of its
+// failure.
 using Probe = std::function<int()>;
 
-// Adds a link of a kind, on top of one end of a veth pair if `lower` is set.
+// Tries to add a link of a kind, on top of one end of a veth pair if `lower` is set.
 int TryLink(const std::string& kind, bool lower,
             const std::function<void(NetlinkMessage&)>& options = nullptr) {
   Netlink session;
@@ -75,7 +76,7 @@ int TryPacketRing() {
   return setsockopt(fd.get(), SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring) < 0 ? errno : 0;
 }
 
-// Loads the program "return 0".
+// Tries to load the eBPF program "return 0".
 int TryBpf() {
   const std::array<bpf_insn, 2> program = {
       {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}}};
@@ -111,7 +112,7 @@ Feature Run(Feature feature, const Probe& probe) {
     feature.remedy.clear();
     return feature;
   }
-  // A missing privilege is no evidence about the kernel.
+  // Sets kUnknown if the privilege is missing, because that shows nothing about the kernel.
   const bool unprivileged = error_number == EPERM || error_number == EACCES;
   feature.state = unprivileged ? Feature::State::kUnknown : Feature::State::kAbsent;
   if (unprivileged) feature.remedy = "run as root to find out";

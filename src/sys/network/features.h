@@ -8,15 +8,15 @@ namespace viaduct::sys {
 
 struct Feature {
   enum class State { kPresent, kAbsent, kUnknown };
-  std::string name;  // "netem"
+  std::string name;  // the feature, such as "netem"
   State state = State::kUnknown;
   std::string purpose;  // Viaduct's use of the feature
-  std::string remedy;   // the thing to install or enable; empty when present
-  std::string detail;   // the kernel's reason, if absent or unknown
+  std::string remedy;   // the thing to install or enable; empty if the feature is present
+  std::string detail;   // the kernel's reason, if the feature is absent or unknown
 };
 
-// Tries each feature in scratch namespaces that vanish afterwards. Without root most features are
-// kUnknown.
+// Tries each feature in scratch namespaces, which are removed afterwards. Without root most
+// features are kUnknown.
 std::vector<Feature> ProbeFeatures();
 
 }  // namespace viaduct::sys

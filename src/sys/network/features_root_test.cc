@@ -1,5 +1,5 @@
-// Compares the results of the probes with what can really be built. Needs root; everything happens
-// in scratch namespaces.
+// Compares the results of the probes with the features that can really be used. Needs root;
+// everything happens in scratch namespaces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -16,10 +16,11 @@
 namespace viaduct::sys {
 namespace {
 
-// The offsets of a VLAN tag in a frame, of its control information and of the bytes behind it, and
-// the tag's size (IEEE 802.1Q).
+// Offsets and a size (IEEE 802.1Q): the offset of a VLAN tag in a frame, of the tag's control
+// information, and of the bytes behind the tag; and the size of the tag.
 constexpr uint32_t kTag = 12, kTagControl = 14, kBehindTag = 16, kTagBytes = 4;
-// Reads from this offset on return not the frame's bytes, but the kernel's data about it.
+// The first offset at which a load reads the kernel's data about the frame instead of the frame's
+// bytes.
 constexpr auto kFromKernel = static_cast<uint32_t>(SKF_AD_OFF);
 
 uint32_t BytesOf(const sock_filter& load) {
@@ -32,13 +33,15 @@ bool IsLoad(const sock_filter& instruction, int mode) {
   return (of == BPF_LD || of == BPF_LDX) && BPF_MODE(instruction.code) == mode;
 }
 
-// Whether a tag changes what the instruction reads. The bytes before the tag are addresses.
+// Whether a VLAN tag in the frame changes the value that the instruction reads. The bytes before
+// the tag are addresses.
 bool DependsOnTag(const sock_filter& each) {
   if (IsLoad(each, BPF_LEN) || IsLoad(each, BPF_IND) || IsLoad(each, BPF_MSH)) return true;
   return IsLoad(each, BPF_ABS) && each.k < kFromKernel && each.k + BytesOf(each) > kTag;
 }
 
-// Returns the instructions that read what this one would read if the tag were in the frame.
+// Returns instructions that read the bytes that this instruction would read if the tag were in the
+// frame.
 std::vector<sock_filter> ReadBehindTag(sock_filter each) {
   if (each.code == (BPF_LD | BPF_W | BPF_LEN)) {
     return {each, BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, kTagBytes)};
@@ -60,15 +63,15 @@ std::vector<sock_filter> ReadBehindTag(sock_filter each) {
   return read;
 }
 
-// Returns the number of new instructions for the `passed` instructions after `from`, which a jump
-// passes.
+// Returns the number of new instructions that replace the `passed` instructions after `from`, which
+// a jump passes.
 uint32_t Between(const std::vector<uint32_t>& places, size_t from, uint32_t passed) {
   return places[from + 1 + passed] - places[from + 1];
 }
 
 std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
   std::vector<sock_filter> all;
-  std::vector<uint32_t> places;  // the first new instruction of each
+  std::vector<uint32_t> places;  // the first new instruction for each instruction of `plain`
   for (const sock_filter& each : plain) {
     places.push_back(static_cast<uint32_t>(all.size()));
     for (const sock_filter& read : ReadBehindTag(each)) all.push_back(read);
@@ -92,8 +95,8 @@ std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
 
 using Instructions = std::vector<sock_filter>;
 
-// The long filters that this process has compiled: a caller that tries a filter before it sets
-// anything up does not wait for libpcap again when it uses it.
+// The long filters that this process has compiled. A caller that first only checks a filter, before
+// it sets anything up, does not wait for libpcap again when it uses the filter.
 class Compiled {
  public:
   const Instructions* Find(const std::string& expression) {
@@ -126,7 +129,7 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
   if (const Instructions* const known = AllCompiled().Find(expression)) {
     return PacketFilter(*known);
   }
-  constexpr int kSnapLength = 262144;  // tcpdump's value: the whole of any frame
+  constexpr int kSnapLength = 262144;  // tcpdump's value: no frame is longer
   const std::unique_ptr<pcap_t, void (*)(pcap_t*)> pcap(pcap_open_dead(DLT_EN10MB, kSnapLength),
                                                         pcap_close);
   if (!pcap) throw std::bad_alloc();

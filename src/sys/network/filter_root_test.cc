@@ -1,5 +1,5 @@
-// Filters of packet sockets see frames as on the wire, whatever the kernel has removed from them.
-// Needs root.
+// Tests that filters of packet sockets see frames as they are on the wire, even if the kernel has
+// removed a VLAN tag. Needs root.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace wire::packet;
 
-// Returns frames, each of which ends with a unique byte by which it is recognized.
+// Returns frames, each of which ends with a unique byte that identifies the frame.
 std::vector<std::vector<std::byte>> Frames() {
   constexpr uint16_t kProtocol = 0x88b5, kService = 0x88a8;
   std::vector<std::vector<std::byte>> frames = {
@@ -40,7 +40,7 @@ std::vector<std::vector<std::byte>> Frames() {
       Build(Ethernet{} / Arp{} / Payload{"a"}),
       Build(Ethernet{} / Ipv4{} / Tcp{} / Counting(300)),
   };
-  // The protocol behind a tag.
+  // A priority-tagged frame with the protocol behind the tag.
   frames.push_back(Build(Ethernet{.type = wire::ether_type::kVlan} /
                          Payload{std::string("\x00\x07\x88\xb5tagged protocol", 19)}));
   for (size_t i = 0; i < frames.size(); ++i) frames[i].push_back(static_cast<std::byte>(i));
@@ -77,7 +77,8 @@ class FilterRootTest : public testing::TestWithParam<const char*> {
                                 reinterpret_cast<const sockaddr*>(&to), sizeof to));
   }
 
-  // Returns the last byte of the next frame that was sent here; nothing if none arrives.
+  // Returns the last byte of the next frame that was sent by this test; nothing if no frame
+  // arrives.
   static std::optional<size_t> Next(const PacketSocket& socket, bool wait) {
     pollfd waits{socket.fd.get(), POLLIN, 0};
     constexpr int kTimeoutMs = 10'000;
@@ -107,7 +108,8 @@ TEST_P(FilterRootTest, ASocketGetsWhatTheFilterMatchesOnTheWire) {
     if (filter.Matches(frames[i])) expected.insert(i);
     Send(frames[i]);
   }
-  // The sockets receive a frame in turn, and the next frame only after that.
+  // Sends a last frame twice: the kernel passes each frame to both sockets before the next frame,
+  // so that `some` has received all frames once `all` has received both of these.
   constexpr size_t kEnd = 200;
   std::vector<std::byte> end = frames[0];
   end.back() = std::byte{kEnd};

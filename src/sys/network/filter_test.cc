@@ -17,7 +17,7 @@ TEST(PacketFilter, EmptyPassesEverything) {
   EXPECT_TRUE(PacketFilter::Compile("  ").PassesEverything());
 }
 
-// Checks the instructions that "ether proto" compiles to: load half word, compare, return.
+// Checks the three instructions of "ether proto": load half word, compare, return.
 TEST(PacketFilter, CompilesForEthernet) {
   const PacketFilter filter = PacketFilter::Compile("ether proto 0x88b5");
   const auto& code = filter.instructions();
@@ -53,7 +53,7 @@ TEST(PacketFilter, CarriesLibpcapsWords) {
   }
 }
 
-// A path tries its filters before it sets anything up, and uses them later.
+// A path first checks its filters before it sets anything up, and uses them later.
 TEST(PacketFilter, ALongOneIsCompiledOnce) {
   std::string hosts = "host 10.0.0.0";
   for (int i = 1; i < 600; ++i) hosts += fmt::format(" or host 10.0.{}.{}", i / 250, i % 250);

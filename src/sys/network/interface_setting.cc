@@ -23,9 +23,9 @@ std::string NameOf(int ifindex) {
 InterfaceSetting::InterfaceSetting(int ifindex, std::string pattern)
     : ifindex_(ifindex), pattern_(std::move(pattern)) {}
 
-// Opens the parameter's file, which is the interface's if the interface has the same name after the
-// opening. Each look-up of the name waits for a renaming that is under way (both need the kernel's
-// RTNL lock), so that the files exist.
+// Opens the parameter's file, which belongs to the interface if the interface has the same name
+// after the opening. Each query of the name waits until a renaming in progress is complete (both
+// need the kernel's RTNL lock), so that the files of that name exist.
 UniqueFd InterfaceSetting::Open(int mode) const {
   for (std::string name = NameOf(ifindex_); !name.empty();) {
     const std::string parameter = fmt::format(fmt::runtime(pattern_), name);
@@ -41,8 +41,8 @@ UniqueFd InterfaceSetting::Open(int mode) const {
   return {};
 }
 
-// Calls `work` with the open file. `work` returns the result of its system call; ENOENT: the
-// interface has been renamed since.
+// Calls `work` with the open file. `work` returns the result of its system call; the errno ENOENT
+// means that the interface has been renamed since the opening.
 template <class Work>
 bool InterfaceSetting::Do(int mode, const Work& work) const {
   while (const UniqueFd file = Open(mode)) {

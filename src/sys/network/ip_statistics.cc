@@ -10,8 +10,8 @@
 namespace viaduct::sys {
 namespace {
 
-// The counters of drops and their causes. Ip6FragFails includes packets that IPv6 drops because
-// they are too long (net/ipv6/ip6_output.c, ip6_forward()).
+// The kernel's counters of dropped packets, and the cause of each. Ip6FragFails includes packets
+// that IPv6 drops because they are too long (net/ipv6/ip6_output.c, ip6_forward()).
 constexpr struct {
   const char* counter;
   const char* cause;
@@ -38,7 +38,7 @@ void AddGroups(std::string_view text, IpCounters& counters) {
   while (std::getline(lines, names) && std::getline(lines, numbers)) {
     std::istringstream values(numbers);
     std::string group;
-    values >> group;  // "Ip:"
+    values >> group;  // the group's name: "Ip:"
     group.back() = '.';
     const std::vector<std::string> words = WordsOf(names);
     int64_t value = 0;  // Tcp.MaxConn may be -1
@@ -69,13 +69,14 @@ IpCounters IpDrops(int namespace_fd) {
   IpCounters counters;
   AddGroups(ReadFileIfAny("/proc/thread-self/net/snmp"), counters);
   AddGroups(ReadFileIfAny("/proc/thread-self/net/netstat"), counters);
-  AddLines(ReadFileIfAny("/proc/thread-self/net/snmp6"), counters);  // empty without IPv6
+  // Adds the counters of IPv6; the file is empty without IPv6.
+  AddLines(ReadFileIfAny("/proc/thread-self/net/snmp6"), counters);
   return DropsAmong(counters);
 }
 
 uint64_t SendingDrops(std::string_view proc_net_dev, std::string_view interface) {
   constexpr size_t kDropped =
-      11;  // after the name: 8 numbers of reception, then the 4th of sending
+      11;  // index after the name: 8 numbers of reception, then the 4th of sending
   std::istringstream lines{std::string(proc_net_dev)};
   uint64_t drops = 0;
   for (std::string line; std::getline(lines, line);) {

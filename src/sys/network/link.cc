@@ -125,7 +125,7 @@ std::optional<LinkInfo> QueryLink(NetlinkSocket& socket, NetlinkMessage& message
   return link;
 }
 
-// Makes the request about an address. IPv6 addresses are not checked for duplicates.
+// Makes a request about an address. The kernel does not check IPv6 addresses for duplicates.
 NetlinkMessage AddressRequest(int type, int flags, int ifindex, const wire::IpPrefix& address) {
   ifaddrmsg header{};
   header.ifa_family = FamilyOf(address.address);
@@ -241,7 +241,8 @@ bool AwaitCondition(Condition condition, Duration timeout) {
 }  // namespace
 
 bool Netlink::AwaitRunning(const std::string& name, Duration timeout) {
-  // Querying the link makes newer kernels process the carrier at once (linkwatch_sync_dev).
+  // Queries the link, because the query makes newer kernels process the carrier at once
+  // (linkwatch_sync_dev).
   return AwaitCondition([&] { return GetLink(name).running; }, timeout);
 }
 
@@ -373,8 +374,9 @@ void Netlink::AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
   SetNeighbour(ifindex, address, NUD_PERMANENT, &mac);
 }
 
-// A neighbour that is made incomplete by a request has no timer: the kernel neither asks for the
-// address nor gives up (__neigh_update() and __neigh_event_send() of net/core/neighbour.c).
+// The kernel neither asks for the address nor gives up, because it starts no timer for a neighbour
+// that a request sets to NUD_INCOMPLETE (__neigh_update() and __neigh_event_send() of
+// net/core/neighbour.c).
 void Netlink::HoldNeighbour(int ifindex, const wire::IpAddress& address) {
   SetNeighbour(ifindex, address, NUD_INCOMPLETE, nullptr);
 }
@@ -398,7 +400,7 @@ void Netlink::SetNeighbour(int ifindex, const wire::IpAddress& address, uint16_t
 }
 
 void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
-  std::vector<std::pair<uint8_t, std::vector<std::byte>>> unresolved;  // family, address
+  std::vector<std::pair<uint8_t, std::vector<std::byte>>> unresolved;  // family and address
   NetlinkMessage dump(RTM_GETNEIGH, NLM_F_DUMP);
   dump.AppendHeader(ndmsg{});
   socket_.Query(dump, "list the neighbours on " + Describe(ifindex), [&](const nlmsghdr* answer) {
@@ -418,7 +420,8 @@ void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
     NetlinkMessage message(RTM_DELNEIGH, 0);
     message.AppendHeader(header);
     message.Put(NDA_DST, address.data(), address.size());
-    socket_.TryRequest(message);  // an error is ignored: it may be gone, or resolved by now
+    // Ignores an error: the neighbour may be gone, or its address may be known by now.
+    socket_.TryRequest(message);
   }
 }
 
@@ -460,7 +463,8 @@ std::vector<LinkEvent> LinkMonitor::Read(bool* lost) {
          message = nlmsg_next(message, &left)) {
       if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) continue;
       const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
-      if (header->ifi_family != AF_UNSPEC) continue;  // bridge port messages repeat the link's
+      // Skips a bridge's messages about its ports, which repeat the state of the link.
+      if (header->ifi_family != AF_UNSPEC) continue;
       const LinkInfo link = ParseLink(message);
       events.push_back({link.ifindex, link.name, link.up, link.running, link.carrier,
                         message->nlmsg_type == RTM_DELLINK});

@@ -25,103 +25,112 @@ struct LinkInfo {
   std::string name;
   wire::MacAddress mac;
   int mtu = 0;
-  bool up = false;       // IFF_UP: administratively
-  bool running = false;  // IFF_RUNNING: with a carrier, as far as the kernel has acted on it
-  bool carrier = false;  // carrier of the device, up to a second before IFF_RUNNING
-  int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
+  bool up = false;       // IFF_UP: administratively up
+  bool running = false;  // IFF_RUNNING: a carrier, as far as the kernel has processed it
+  bool carrier = false;  // the carrier of the device, up to a second before IFF_RUNNING
+  int master = 0;        // ifindex of the bridge or bond that has this link as a port, or 0
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
-  bool ethernet = true;  // frames have Ethernet headers (not: TUN, tunnels of IP, PPP...)
+  bool ethernet = true;  // whether frames have Ethernet headers (not: TUN, tunnels of IP, PPP...)
   LinkCounters counters;
 };
 
 struct InterfaceAddress {
   int ifindex = 0;
   wire::IpPrefix address;
-  bool is_tentative = false;  // IPv6: the kernel does not send from it yet
+  bool is_tentative = false;  // IPv6: the kernel does not send from the address yet
 };
 
 struct VethEnd {
-  int namespace_fd = -1;  // the end's namespace; -1: the session's own
+  int namespace_fd = -1;  // the namespace of the end; -1: the namespace of the session
   std::string name;
-  std::optional<wire::MacAddress> mac;  // absent: a random one by the kernel
+  std::optional<wire::MacAddress> mac;  // absent: the kernel chooses a random address
   int mtu = 1500;
-  // 0: the kernel chooses. If two ends have the same number, the kernel brings the carrier up
-  // lazily, up to a second late (net/core/link_watch.c takes them for one stand-alone device).
+  // The interface's number; 0: the kernel chooses it. If the two ends have the same number, the
+  // kernel processes the carrier up to a second late (net/core/link_watch.c takes them for one
+  // stand-alone device).
   int ifindex = 0;
 };
 
-// A session in the namespace in which it was opened. Every call is one request and its
-// acknowledgement; all throw SystemError naming the object. One thread at a time.
+// A netlink session in the namespace in which it was opened. Every call is one request and its
+// acknowledgement; all throw SystemError naming the object concerned. One thread at a time.
 class Netlink {
  public:
-  Netlink() = default;  // the calling thread's namespace
+  Netlink() = default;  // a session in the calling thread's namespace
   explicit Netlink(int namespace_fd) : socket_(namespace_fd) {}
-  // Uses a socket of that namespace which another process has opened, such as LinkMonitor's. Such a
-  // session may only query: the kernel also checks the privileges of the sender.
+  // Makes a session with a socket that another process, such as LinkMonitor's, has opened in its
+  // namespace. The session may only query: the kernel also checks the privileges of the sender.
   explicit Netlink(UniqueFd socket) : socket_(std::move(socket)) {}
 
-  // Creates both ends in their final namespaces, with name, MAC and MTU; down.
+  // Creates both ends of a pair in their final namespaces, with name, MAC address and MTU; the ends
+  // are down.
   void CreateVethPair(const VethEnd& a, const VethEnd& b);
-  // Creates a learning bridge without spanning tree, multicast snooping and forward delay; down.
+  // Creates a learning bridge without spanning tree, multicast snooping and forward delay; it is
+  // down.
   void CreateBridge(const std::string& name, int mtu);
-  // Deletes a link. A link that is gone already, as with the namespace of its other end, is no
-  // error.
+  // Deletes a link. It is no error if the link is gone already, for example with the namespace of
+  // its other end.
   void DeleteLink(int ifindex);
 
-  // Returns nullopt if there is no such interface.
+  // Return nullopt if there is no such interface.
   std::optional<LinkInfo> FindLink(const std::string& name);
   std::optional<LinkInfo> FindLink(int ifindex);
-  LinkInfo GetLink(const std::string& name);  // throws if there is none
+  LinkInfo GetLink(const std::string& name);  // throws if there is no such link
   int IfIndex(const std::string& name) { return GetLink(name).ifindex; }
   std::vector<LinkInfo> Links();
 
   void SetUp(int ifindex, bool up);
-  void SetUpAndArp(int ifindex, bool up, bool arp);  // both at once
-  // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
-  // the background, and drops frames that are sent before. Returns false if there is no carrier
-  // within the timeout.
+  void SetUpAndArp(int ifindex, bool up, bool arp);  // sets both in one request
+  // Waits until the kernel really transmits on an interface that is up: the kernel processes a new
+  // carrier in the background, and drops frames that are sent before that. Returns false if there
+  // is no carrier within the timeout.
   bool AwaitRunning(const std::string& name, Duration timeout);
-  // Waits until no address of an interface is tentative (RFC 4862 section 5.4): the kernel sends
-  // nothing from a tentative address, even if it looks for no duplicates, because it finds that out
-  // in the background (net/ipv6/addrconf.c, addrconf_dad_work). Returns false if one is tentative
-  // until the timeout.
+  // Waits until no address of an interface is tentative (RFC 4862 section 5.4). The kernel sends
+  // nothing from a tentative address; even without duplicate address detection an address stays
+  // tentative until the kernel has processed it in the background (net/ipv6/addrconf.c,
+  // addrconf_dad_work). Returns false if an address is still tentative after the timeout.
   bool AwaitAddresses(int ifindex, Duration timeout);
-  // Renames an interface that is down. EEXIST: another interface of the namespace has the name.
+  // Renames an interface that is down. Throws SystemError with EEXIST if another interface of the
+  // namespace has the name.
   void Rename(int ifindex, const std::string& name);
   void SetMtu(int ifindex, int mtu);
-  void SetQueueLength(int ifindex, uint32_t packets);  // on a TUN device: of packets to be read
+  // Sets the length of the transmit queue; on a TUN device this is the queue of packets to be read.
+  void SetQueueLength(int ifindex, uint32_t packets);
   void SetMac(int ifindex, const wire::MacAddress& mac);
   void SetMaster(int ifindex, int master_ifindex);  // 0: removes it from its master
-  void SetArp(int ifindex, bool on);                // off: IFF_NOARP
-  // Sets whether the kernel makes IPv6 link-local addresses: true: EUI-64 of the MAC (its default);
-  // false: none.
+  void SetArp(int ifindex, bool on);                // false: IFF_NOARP
+  // Sets whether the kernel makes IPv6 link-local addresses: true: from the MAC address (EUI-64;
+  // the kernel's default); false: none.
   void SetIpv6LinkLocal(int ifindex, bool on);
   // Moves an interface that is down to another namespace, under another name. With `keeps_ifindex`
-  // a taken ifindex there is an error (EBUSY); without it the ifindex may change.
+  // it is an error (EBUSY) if the ifindex is taken in that namespace; without it the ifindex may
+  // change.
   void MoveLink(int ifindex, int namespace_fd, const std::string& new_name,
                 bool keeps_ifindex = false);
 
-  // Adds an address; an IPv6 address without duplicate address detection. An address that already
-  // exists is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's
+  // Adds an address; an IPv6 address without duplicate address detection. It is an error (EEXIST)
+  // if the address already exists. Without `is_connected` the kernel adds no route to the address's
   // network (IFA_F_NOPREFIXROUTE).
   void AddAddress(int ifindex, const wire::IpPrefix& address, bool is_connected = true);
   void RemoveAddress(int ifindex, const wire::IpPrefix& address);
   std::vector<wire::IpPrefix> Addresses(int ifindex);
-  // Returns the addresses of all interfaces, in one request: there may be hundreds.
+  // Returns the addresses of all interfaces, in one request, because there may be hundreds of
+  // interfaces.
   std::vector<InterfaceAddress> Addresses();
 
-  // Adds a route with protocol static. No gateway: the destination is on the link.
+  // Adds a route with protocol static. Without a gateway the destination is on the link.
   void AddRoute(const wire::IpPrefix& destination, const std::optional<wire::IpAddress>& gateway,
                 int ifindex, uint32_t metric = 0);
   void AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
                              const wire::MacAddress& mac);
-  // Makes packets to this neighbour wait in its queue (unres_qlen_bytes), as if its MAC address
-  // were being resolved, until ReleaseNeighbour(), which sends them in their order.
+  // HoldNeighbour() makes packets to this neighbour wait in the neighbour's queue
+  // (unres_qlen_bytes), as if its MAC address were being resolved; ReleaseNeighbour() sends them in
+  // their order.
   void HoldNeighbour(int ifindex, const wire::IpAddress& address);
   void ReleaseNeighbour(int ifindex, const wire::IpAddress& address, const wire::MacAddress& mac);
 
-  // Forgets neighbours that have not answered: the kernel asks for them anew with the next packet,
-  // not after the rest of a second. Packets that waited for them are lost.
+  // Deletes neighbours that have not answered: the kernel then asks for their addresses again with
+  // the next packet, instead of waiting until its request of one second times out. Packets that
+  // waited for these neighbours are lost.
   void ForgetUnresolvedNeighbours(int ifindex);
 
   NetlinkSocket& socket() { return socket_; }
@@ -133,30 +142,31 @@ class Netlink {
   NetlinkSocket socket_;
 };
 
-// An event of an interface, or its present state (the kernel repeats itself).
+// A change of an interface, or its present state (the kernel may report the same state again).
 struct LinkEvent {
   int ifindex = 0;
   std::string name;
   bool up = false;
   bool running = false;
   bool carrier = false;
-  bool removed = false;  // deleted, or moved to another namespace
+  bool removed = false;  // the interface was deleted, or moved to another namespace
 };
 
-// Watches the links of one namespace. The kernel removes the routes through an interface that goes
-// down; a process that mirrors routes must re-install them after an event with `up`.
+// Watches the links of one namespace. The kernel removes the routes through an interface that is
+// set down; a process that mirrors routes must install them again after an event with `up`.
 class LinkMonitor {
  public:
   explicit LinkMonitor(int namespace_fd);
-  // Takes over another process's monitor, which was passed to this one. Needs no privilege.
+  // Takes over the monitor of another process, which was passed to this process. Needs no
+  // privilege.
   explicit LinkMonitor(UniqueFd socket) : socket_(std::move(socket)) {}
   UniqueFd Release() { return std::move(socket_); }
-  // Makes Read() return the present state of every link like an event.
+  // Makes Read() return the present state of every link, in the form of events.
   void RequestAll();
   // Returns a descriptor that is readable if Read() has events.
   int fd() const { return socket_.get(); }
-  // Returns all events so far; does not block. `lost` becomes true if the kernel had to drop events
-  // (ENOBUFS): then query the links themselves.
+  // Returns all events so far; does not block. `lost` becomes true if the kernel has dropped events
+  // (ENOBUFS): the caller must then query the links.
   std::vector<LinkEvent> Read(bool* lost = nullptr);
 
  private:

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
-// Includes linux/mroute*.h after netinet/in.h, whose types they use.
+// The headers linux/mroute*.h must follow netinet/in.h, whose types they use.
 #include <linux/mroute.h>
 #include <linux/mroute6.h>
 #include <netinet/icmp6.h>
@@ -23,13 +23,14 @@ namespace {
 
 static_assert(kMaxMulticastInterfaces == MAXVIFS);
 static_assert(kMaxMulticastInterfaces == MAXMIFS);
-// Options that have the same number in both families (linux/mroute.h, linux/mroute6.h).
+// Checks that these options have the same number in both families (linux/mroute.h,
+// linux/mroute6.h).
 static_assert(std::array{MRT_INIT, MRT_PIM, MRT_ASSERT, MRT_FLUSH, MRT_FLUSH_MFC,
                          MRT_FLUSH_MFC_STATIC} == std::array{MRT6_INIT, MRT6_PIM, MRT6_ASSERT,
                                                              MRT6_FLUSH, MRT6_FLUSH_MFC,
                                                              MRT6_FLUSH_MFC_STATIC});
 
-constexpr uint8_t kMinTtl = 1;  // a packet with a greater TTL is forwarded
+constexpr uint8_t kMinTtl = 1;  // the kernel forwards packets with a greater TTL
 
 in_addr Ipv4Of(const wire::IpAddress& address) {
   in_addr out{};
@@ -73,8 +74,9 @@ void AddInterface(int socket, wire::Family family, size_t place, int ifindex) {
   Ask(socket, family, MRT6_ADD_MIF, interface, "MRT6_ADD_MIF");
 }
 
-// Asks for reports of packets that arrive on another interface than their entry's. Without PIM in
-// the kernel (CONFIG_IP_PIMSM_V2) there are reports only for interfaces to which the entry sends.
+// Asks for reports of packets that arrive on another interface than the input of their entry.
+// Without PIM in the kernel (CONFIG_IP_PIMSM_V2) there are reports only for interfaces to which the
+// entry sends.
 void ReportOtherInputs(int socket, wire::Family family) {
   try {
     Ask(socket, family, MRT_PIM, 1, "MRT_PIM");
@@ -115,7 +117,8 @@ mf6cctl Ipv6Entry(const MulticastFlow& flow, const std::set<int>& outputs) {
   return entry;
 }
 
-// Reads the kernel's report, which has the place of an IGMP packet's IP header, but protocol 0.
+// Parses the kernel's report, which is in the place of an IGMP packet's IP header, but with
+// protocol 0.
 std::optional<MulticastFlow> Ipv4Report(const char* bytes, size_t length) {
   igmpmsg report{};
   if (length < sizeof report) return std::nullopt;
@@ -127,7 +130,7 @@ std::optional<MulticastFlow> Ipv4Report(const char* bytes, size_t length) {
                        AddressOf(wire::Family::kIpv4, report.im_dst), report.im_vif};
 }
 
-// Reads the kernel's report, which has the place of an ICMPv6 message, but type 0.
+// Parses the kernel's report, which is in the place of an ICMPv6 message, but with type 0.
 std::optional<MulticastFlow> Ipv6Report(const char* bytes, size_t length) {
   mrt6msg report{};
   if (length < sizeof report) return std::nullopt;
@@ -201,7 +204,8 @@ void MulticastTable::Clear() {
 }
 
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
-  // The kernel's first number counts all packets of the flow, whichever interface they arrived on.
+  // The first number that the kernel returns counts all packets of the flow, on all interfaces on
+  // which they arrived.
   if (family_ == wire::Family::kIpv4) {
     sioc_sg_req count{};
     count.src = Ipv4Of(flow.source);

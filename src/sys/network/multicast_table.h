@@ -1,5 +1,5 @@
 // A namespace's table of multicast routes (linux/mroute.h, linux/mroute6.h; net/ipv4/ipmr.c,
-// net/ipv6/ip6mr.c), as a routing protocol in a separate process keeps it.
+// net/ipv6/ip6mr.c), as a routing protocol in a separate process maintains it.
 #pragma once
 
 #include <compare>
@@ -13,24 +13,25 @@
 
 namespace viaduct::sys {
 
-// The kernel's MAXVIFS and MAXMIFS.
+// The kernel's maximum numbers of interfaces: MAXVIFS (IPv4) and MAXMIFS (IPv6).
 inline constexpr size_t kMaxMulticastInterfaces = 32;
 
 // Makes the namespace forward packets to multicast groups among these interfaces (at most
-// kMaxMulticastInterfaces) by the table behind the returned socket (non-blocking). From now on an
-// interface is identified by its place in the list. Forwarding of unicast packets need not be on. A
-// process that has the socket can change the table without privileges; the table vanishes with the
-// last copy of the socket. Throws UsageError for too many interfaces, EnvironmentError if the
-// kernel has no such table, SystemError (EADDRINUSE: another process has one).
+// kMaxMulticastInterfaces) by the table that belongs to the returned socket (non-blocking). From
+// now on the table identifies an interface by its index in `ifindexes`. Forwarding of unicast
+// packets need not be enabled. A process that has the socket can change the table without
+// privileges; the kernel removes the table when the last copy of the socket is closed. Throws
+// UsageError for too many interfaces, EnvironmentError if the kernel has no such table, SystemError
+// (EADDRINUSE: another process has the table).
 UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
                               const std::vector<int>& ifindexes);
 
-// The flow that the kernel distinguishes. It takes a source's packets to a group from one interface
-// only.
+// A flow as the kernel distinguishes them. The kernel accepts a source's packets to a group from
+// one interface only.
 struct MulticastFlow {
   wire::IpAddress source;
   wire::IpAddress group;
-  int input = 0;  // the interface's place in the list
+  int input = 0;  // index of the interface in the list
   friend auto operator<=>(const MulticastFlow&, const MulticastFlow&) = default;
 };
 
@@ -43,19 +44,19 @@ class MulticastTable {
   // Returns a descriptor that is readable if Read() has a flow.
   int fd() const { return socket_.get(); }
   // Returns the next flow that has no entry, whose first packets the kernel keeps for 10 s; or a
-  // flow that arrives on another interface than its entry's, which the kernel reports at once and
-  // then every 3 s (MFC_ASSERT_THRESH). Does not block.
+  // flow that arrives on another interface than the input of its entry, which the kernel reports at
+  // once and then every 3 s (MFC_ASSERT_THRESH). Does not block.
   std::optional<MulticastFlow> Read();
-  // Sends the flow's packets, including the kept ones, to these interfaces if their TTL exceeds 1.
-  // Replaces the entry of the same source and group. Throws SystemError.
+  // Makes the kernel send the flow's packets, including the kept packets, to these interfaces if
+  // their TTL exceeds 1. Replaces the entry of the same source and group. Throws SystemError.
   void Set(const MulticastFlow& flow, const std::set<int>& outputs);
-  // Removes the entry. A missing entry is no error.
+  // Removes the flow's entry. A missing entry is no error.
   void Remove(const MulticastFlow& flow);
-  // Removes all entries, whichever process made them: the kernel reports their flows anew. Throws
-  // SystemError.
+  // Removes all entries, including those that other processes made: the kernel reports their flows
+  // again. Throws SystemError.
   void Clear();
-  // Returns the number of the flow's packets that have arrived on its interface since its entry was
-  // made.
+  // Returns the number of the flow's packets that have arrived on the entry's input interface since
+  // the entry was made.
   uint64_t Packets(const MulticastFlow& flow) const;
 
  private:

@@ -1,4 +1,4 @@
-// The kernel's table of multicast routes between a source and two receivers. Needs root.
+// Tests the kernel's table of multicast routes between a source and two receivers. Needs root.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -49,8 +49,8 @@ sockaddr_storage AddressOf(const Words& words, const char* text) {
   return storage;
 }
 
-// A network of four nodes: nodes 0 (the source), 1 and 2 (receivers) are each wired to interface
-// ethN of a router.
+// A network of four nodes: node 0 (the source) and nodes 1 and 2 (the receivers) are each connected
+// to one interface, eth0 to eth2, of the router.
 class MulticastTableTest : public testing::TestWithParam<Words> {
  protected:
   void SetUp() override {
@@ -65,7 +65,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
       Netlink at_router(router_.get());
       at_router.AddAddress(21 + i, wire::IpPrefix::Parse(GetParam().prefix[i]));
       at_router.SetUp(21 + i, true);
-      // The kernel discards packets that are sent before.
+      // Waits for the carrier, because the kernel discards packets that are sent before.
       ASSERT_TRUE(netlink.AwaitRunning("eth0", Duration::Seconds(10)));
       ASSERT_TRUE(at_router.AwaitRunning(name, Duration::Seconds(10)));
       if (i > 0) receivers_.push_back(Receiver(nodes_[i].get()));
@@ -107,7 +107,8 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
     SystemCall("sendto", sendto(sender_.get(), &byte, 1, 0, reinterpret_cast<const sockaddr*>(&to),
                                 sizeof to));
   }
-  // Next() returns what receiver 1 or 2 receives next, and waits for it; Now() does not wait.
+  // Next() returns the next byte that receiver 1 or 2 receives, and waits for it; Now() does not
+  // wait.
   char Next(int node) { return Take(node, 10'000); }
   char Now(int node) { return Take(node, 0); }
   char Take(int node, int milliseconds) {
@@ -121,7 +122,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
     return {OpenMulticastRouting(router_.get(), GetParam().family, {21, 22, 23}),
             GetParam().family};
   }
-  // Returns the flow that the kernel asks about; waits for it.
+  // Returns the flow for which the kernel reports a missing entry; waits for the report.
   static MulticastFlow Asked(MulticastTable& table) {
     pollfd wait{table.fd(), POLLIN, 0};
     while (poll(&wait, 1, 10'000) == 1) {
@@ -163,7 +164,7 @@ TEST_P(MulticastTableTest, AnEntryIsReplacedAndRemoved) {
   Send('b');
   EXPECT_EQ(Next(2), 'b');
   EXPECT_EQ(Now(1), '-');
-  table.Set(flow, {});  // to no interface
+  table.Set(flow, {});  // an entry without outputs
   Send('c');
   table.Remove(flow);
   table.Remove(flow);
@@ -193,7 +194,7 @@ TEST_P(MulticastTableTest, PacketsFromAnotherInterfaceAreReportedAndNotForwarded
   Send('a');
   EXPECT_EQ(Asked(table), real);
   EXPECT_EQ(table.Packets(elsewhere), 0u);
-  table.Set(elsewhere, {});  // no receiver: not the input of the entry
+  table.Set(elsewhere, {});  // no receiver: packets arrive on another interface
   Send('b');
   EXPECT_EQ(table.Packets(elsewhere), 0u);
   table.Set(real, {1});

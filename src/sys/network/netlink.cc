@@ -90,7 +90,7 @@ struct NetlinkSocket::Answer {
   int error_number = 0;
   std::string explanation;
   std::exception_ptr
-      failure;  // exception of *each, which must not pass through libnl's stack frames
+      failure;  // the exception of *each, which must not pass through libnl's stack frames
 
   static int OnValid(nl_msg* message, void* argument) {
     auto* self = static_cast<Answer*>(argument);
@@ -170,7 +170,7 @@ NetlinkSocket::NetlinkSocket(UniqueFd socket) {
   SystemCall("unsubscribe", bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address));
   const int flags = SystemCall("fcntl", fcntl(fd, F_GETFL));
   SystemCall("fcntl", fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
-  std::array<char, 1> old;  // earlier events; each is one message
+  std::array<char, 1> old;  // memory for one earlier event; each is one message
   while (recv(fd, old.data(), old.size(), MSG_DONTWAIT) >= 0 || errno == ENOBUFS) {
   }
   TakeOver(NETLINK_ROUTE, std::move(socket));
@@ -204,8 +204,9 @@ int NetlinkSocket::Exchange(NetlinkMessage& message, Answer* answer) {
   nl_cb_err(callbacks.get(), NL_CB_CUSTOM, Answer::OnError, answer);
   while (!answer->done) {
     const int result = nl_recvmsgs(socket_, callbacks.get());
-    // A list that changed while it was read has all entries that existed all the time, and is read
-    // to its end: a caller that follows changes receives an event for each, and asks again.
+    // Ignores NLE_DUMP_INTR: if a list changed while it was read, the answer has all entries that
+    // existed all the time, and is read to its end; a caller that follows changes receives an event
+    // for each change, and queries again.
     if (result < 0 && result != -NLE_DUMP_INTR && !answer->done) {
       throw Error(std::string("receive a netlink answer: ") + nl_geterror(result));
     }

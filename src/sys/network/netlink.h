@@ -18,11 +18,11 @@ struct nlmsghdr;
 
 namespace viaduct::sys {
 
-// Returns AF_INET or AF_INET6.
+// Returns AF_INET or AF_INET6, the family of the address.
 uint8_t FamilyOf(const wire::IpAddress& address);
 
-// A netlink request under construction: header, family header, attributes. Throws Error if it would
-// exceed the kernel's message size.
+// A netlink request under construction: header, family header, attributes. Functions throw Error if
+// the request would exceed the kernel's message size.
 class NetlinkMessage {
  public:
   NetlinkMessage(int type, int flags);
@@ -36,13 +36,13 @@ class NetlinkMessage {
     AppendHeader(&header, sizeof header);
   }
   void Put(int attribute, const void* data, size_t length);
-  void Put(int attribute, std::string_view text);  // with the terminating zero
+  void Put(int attribute, std::string_view text);  // text with its terminating zero
   void Put(int attribute, const wire::IpAddress& address);
   void PutU8(int attribute, uint8_t value);
   void PutU16(int attribute, uint16_t value);
   void PutU32(int attribute, uint32_t value);
   void PutU64(int attribute, uint64_t value);
-  // Adds an attribute that contains everything that `fill` adds.
+  // Adds an attribute that contains all attributes that `fill` adds.
   void Nest(int attribute, const std::function<void()>& fill);
 
   nl_msg* get() const { return message_; }
@@ -51,38 +51,41 @@ class NetlinkMessage {
   nl_msg* message_;
 };
 
-// Returns the kernel's text in the NLMSG_ERROR with this body (NLMSGERR_ATTR_MSG), or nothing.
+// Returns the kernel's explanation in the NLMSG_ERROR with this body (NLMSGERR_ATTR_MSG), or
+// nothing.
 std::string ExplanationOf(const nlmsgerr* error);
 
-// One netlink socket, of the route family unless another is given (NETLINK_SOCK_DIAG). The kernel
-// explains its refusals and does not repeat the request in them. Reusable; one thread at a time.
+// One netlink socket, of the route family unless another family is given (NETLINK_SOCK_DIAG). The
+// kernel's error messages include an explanation, and do not repeat the request. Reusable; one
+// thread at a time.
 class NetlinkSocket {
  public:
-  // Opens a socket in the calling thread's namespace, or in the given one (which it keeps alive).
+  // Opens a socket in the calling thread's namespace, or in the given namespace (which the socket
+  // keeps alive).
   NetlinkSocket();
   explicit NetlinkSocket(int namespace_fd);
   NetlinkSocket(int namespace_fd, int netlink_family);
-  // Takes a socket that OpenNetlinkSocket() has opened.
+  // Takes ownership of a socket that OpenNetlinkSocket() has opened.
   static NetlinkSocket Of(int netlink_family, UniqueFd socket);
   // Takes over a socket of the route family that another process has opened and no longer uses.
-  // Messages to which it was subscribed no longer arrive.
+  // Cancels the socket's subscriptions to messages.
   explicit NetlinkSocket(UniqueFd socket);
   NetlinkSocket(NetlinkSocket&&) noexcept;
   NetlinkSocket& operator=(NetlinkSocket&&) noexcept;
   ~NetlinkSocket();
 
   // Sends a request and waits for the acknowledgement. Throws SystemError with the kernel's errno;
-  // the message is `attempted` and, if the kernel gave one, its extended explanation.
+  // the message is `attempted` and, if the kernel sent one, its explanation.
   void Request(NetlinkMessage& message, std::string_view attempted);
-  // Sends a request like Request(), but returns the errno (0 = done) instead of throwing.
+  // Sends a request like Request(), but returns the errno (0: success) instead of throwing.
   int TryRequest(NetlinkMessage& message);
-  // Sends a request and calls `each` for every message of the answer (dump or single object).
+  // Sends a request and calls `each` for every message of the answer (a list or a single object).
   void Query(NetlinkMessage& message, std::string_view attempted,
              const std::function<void(const nlmsghdr*)>& each);
 
-  // Makes this socket read answers with one system call, not two, into 64 KiB: a dump's pieces are
-  // never longer than 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c), and refusals do not
-  // repeat the request.
+  // Makes this socket read an answer with one system call instead of two, into 64 KiB: the parts of
+  // a list are never longer than 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c), and error
+  // messages do not repeat the request.
   void ReadAtOnce();
 
   nl_sock* get() const { return socket_; }
@@ -99,8 +102,8 @@ class NetlinkSocket {
   nl_sock* socket_ = nullptr;
 };
 
-// Opens a socket in the calling thread's namespace that has an address and nothing else: it becomes
-// a NetlinkSocket when it is used, and opening it takes a fifth of the system calls. Throws
+// Opens a socket in the calling thread's namespace and only binds its address: NetlinkSocket::Of()
+// completes it when it is used, and opening it takes a fifth of the system calls. Throws
 // SystemError.
 UniqueFd OpenNetlinkSocket(int netlink_family);
 

@@ -29,8 +29,8 @@ UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
 
 }  // namespace
 
-// Makes the directory a shared mount point, like `ip netns add`, so that names appear in every
-// mount namespace.
+// Makes the directory of names a shared mount point, as `ip netns add` does, so that names appear
+// in every mount namespace.
 void PrepareNamespaceDirectory() {
   const std::string directory(kNamespaceDirectory);
   if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) {
@@ -127,7 +127,8 @@ UniqueFd CreateNamelessNamespace() {
 
 void DeleteNamespace(const std::string& name) {
   const std::string path = NamespacePath(name);
-  // EINVAL: the file exists but nothing is mounted on it (a creation that was killed half-way).
+  // Ignores EINVAL: the file exists but nothing is mounted on it (a creation that was killed
+  // half-way).
   if (umount2(path.c_str(), MNT_DETACH) < 0 && errno != EINVAL && errno != ENOENT) {
     throw SystemError("umount " + path, errno);
   }
@@ -218,7 +219,8 @@ NamespaceScope::NamespaceScope(int namespace_fd) : previous_(OpenCurrentNamespac
 }
 
 NamespaceScope::~NamespaceScope() {
-  // Ends the process if it cannot return: in the wrong namespace it would change other interfaces.
+  // Ends the process if the thread cannot return to its namespace: in the wrong namespace it would
+  // change other interfaces.
   if (previous_ && setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
 }
 

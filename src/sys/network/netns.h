@@ -1,4 +1,4 @@
-// Network namespaces: named ones as in `ip netns`, and entering them.
+// Creates, names and enters network namespaces; named ones are compatible with `ip netns`.
 #pragma once
 
 #include <sys/types.h>
@@ -14,57 +14,58 @@
 
 namespace viaduct::sys {
 
-// The directory in which named namespaces are bind-mounted (iproute2's).
+// The directory in which named namespaces are bind-mounted (the directory of iproute2).
 inline constexpr std::string_view kNamespaceDirectory = "/run/netns";
 
 std::string NamespacePath(const std::string& name);
 bool NamespaceExists(const std::string& name);
 
-// Makes the directory of the names a shared mount point, unless it is one; the functions below do
-// that themselves.
+// Makes the directory of names a shared mount point, unless it is one already. CreateNamespace()
+// and NameNamespace() do that themselves.
 void PrepareNamespaceDirectory();
 
-// Makes a named namespace with its loopback down. The caller's own namespace does not change: a
-// short-lived thread unshares. Throws SystemError (EEXIST if the name is taken).
+// Makes a named namespace in which the loopback interface is down. The calling thread's namespace
+// does not change: a short-lived thread calls unshare(2). Throws SystemError (EEXIST if the name is
+// taken).
 void CreateNamespace(const std::string& name);
 
-// Makes a named namespace and moves the calling thread into it, which needs no further thread: for
-// processes that keep account of their namespace. Returns its descriptor. Throws SystemError, after
-// which the thread may be in a namespace without name. PrepareNamespaceDirectory() must be called
-// before the first call.
+// Makes a named namespace and moves the calling thread into it, which needs no further thread. For
+// processes that keep track of their namespace themselves. Returns the namespace's descriptor.
+// Throws SystemError, after which the thread may be in a namespace without name.
+// PrepareNamespaceDirectory() must be called before the first call.
 UniqueFd EnterNewNamespace(const std::string& name);
 
-// Makes a namespace without a name, with its loopback down: it exists as long as something is in it
-// or holds the descriptor.
+// Makes a namespace without a name, in which the loopback interface is down. The namespace exists
+// as long as a process or socket is in it or the descriptor is open.
 UniqueFd CreateNamelessNamespace();
 
-// Gives an existing namespace a name, and does nothing else. Throws as above.
+// Gives an existing namespace a name. Throws SystemError (EEXIST if the name is taken).
 void NameNamespace(int namespace_fd, const std::string& name);
 
 // Removes the name; the kernel destroys the namespace, asynchronously, once no process, socket or
-// descriptor is left in it. A name that is already gone is no error.
+// descriptor of it exists. It is no error if the name is already gone.
 void DeleteNamespace(const std::string& name);
 
-// Return a descriptor of a named namespace, of the calling thread's, of a process's. Throw
-// SystemError.
+// Return a descriptor of a namespace: of a named namespace, the calling thread's, or a process's.
+// Throw SystemError.
 UniqueFd OpenNamespace(const std::string& name);
 UniqueFd OpenCurrentNamespace();
 UniqueFd OpenNamespaceOfProcess(int pid);
-// Opens the network namespace of that name (ip netns) or pid for this user, who must be the owner
-// of its user namespace, unless the user is root: a user who may send requests to a process of root
-// must not get at other users' networks. Throws UsageError, EnvironmentError, SystemError.
+// Opens the network namespace of that name (ip netns) or pid for this user, who must be root or the
+// owner of the namespace's user namespace: a user who may send requests to a process of root must
+// not be able to enter other users' networks. Throws UsageError, EnvironmentError, SystemError.
 UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::string& what);
 
-// Returns the number that identifies a namespace (`readlink /proc/PID/ns/net`).
+// Returns the inode number that identifies a namespace (`readlink /proc/PID/ns/net`).
 uint64_t NamespaceInode(int namespace_fd);
 
-// Returns the processes in any of these namespaces (by inode), without the caller's own process.
-// Processes that cannot be inspected (of other users, zombies) are not listed.
+// Returns the processes in any of these namespaces (by inode), without the calling process.
+// Processes that cannot be inspected (of other users, zombies) are not returned.
 std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes);
 
-// Puts the calling thread into another namespace while this object exists (enters none, and needs
-// no privilege, if that is the thread's own). Does not nest across threads: destroy it on the
-// thread that made it. The process ends if the way back is barred (it never is).
+// Puts the calling thread into another namespace while this object exists. Does nothing, and needs
+// no privilege, if that is the thread's own namespace. Must be destroyed on the thread that made
+// it. The process ends if the thread cannot return to its namespace (which never happens).
 class NamespaceScope {
  public:
   explicit NamespaceScope(int namespace_fd);
@@ -77,9 +78,10 @@ class NamespaceScope {
 };
 
 // Runs `work` on a separate thread, so that unshare(2) and setns(2) affect no other thread.
-// Rethrows what it throws.
+// Rethrows exceptions of `work`.
 void OnOwnThread(const std::function<void()>& work);
-// Runs `work` like OnOwnThread(), in a new nameless namespace that vanishes afterwards; for probes.
+// Runs `work` like OnOwnThread(), in a new nameless namespace that is removed afterwards; for
+// probes.
 void InScratchNamespace(const std::function<void()>& work);
 
 }  // namespace viaduct::sys

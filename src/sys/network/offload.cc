@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kNameLength = ETH_GSTRING_LEN;
 
-// The ethtool interface of one network interface, in its namespace.
+// The ethtool requests about one network interface, in its namespace.
 class Ethtool {
  public:
   Ethtool(int namespace_fd, const std::string& interface) : interface_(interface) {
@@ -37,10 +37,10 @@ class Ethtool {
                ioctl(socket_.get(), SIOCETHTOOL, &request));
   }
 
-  // Returns the names of all features that the kernel knows, by bit.
+  // Returns the names of all features that the kernel knows; a name's index is the feature's bit.
   std::vector<std::string> FeatureNames() {
-    // The query has a header and one count; its size is in units of 8 bytes for the alignment of
-    // its mask.
+    // Allocates the query, which has a header and one count, in units of 8 bytes for the alignment
+    // of its mask.
     const auto query_memory = std::make_unique<uint64_t[]>(sizeof(ethtool_sset_info) / 8 + 1);
     auto* query = reinterpret_cast<ethtool_sset_info*>(query_memory.get());
     query->cmd = ETHTOOL_GSSET_INFO;
@@ -90,8 +90,8 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Whether a feature is one of these offloads; compares names, because the bits differ between
-// kernels (net/ethtool/common.c, netdev_features_strings).
+// Whether the name of a feature is one of these offloads; compares names, because the bits differ
+// between kernels (net/ethtool/common.c, netdev_features_strings).
 bool Concerns(std::string_view feature, Offloads which) {
   if (which == Offloads::kTags) {
     return feature == "rx-vlan-hw-parse" || feature == "rx-vlan-stag-hw-parse" ||

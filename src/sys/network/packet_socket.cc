@@ -13,7 +13,7 @@
 namespace viaduct::sys {
 namespace {
 
-// The size of a buffer for a burst of a few thousand full frames; a ring holds more.
+// The size of a socket buffer for a burst of a few thousand full frames; a ring holds more.
 constexpr int kBufferBytes = 8 << 20;
 
 }  // namespace

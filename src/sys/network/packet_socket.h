@@ -13,9 +13,9 @@ struct PacketSocket {
   int ifindex = 0;
 };
 
-// Opens an AF_PACKET SOCK_RAW socket in the calling thread's namespace that receives no frame yet
-// (protocol 0, not bound), with large buffers; for incoming frames only. `promiscuous`: the
-// interface receives frames for other stations, too, as long as the socket is open. Throws
+// Opens an AF_PACKET SOCK_RAW socket in the calling thread's namespace, with large buffers, for
+// incoming frames only. The socket receives no frame yet (protocol 0, not bound). `promiscuous`:
+// the interface also receives frames for other stations as long as the socket is open. Throws
 // SystemError.
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 
@@ -23,11 +23,11 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 // if that is permitted (CAP_NET_ADMIN). Throws SystemError.
 void EnlargeBuffers(int fd);
 
-// Binds a socket of OpenPacketSocket(): it then receives the frames of this type (host order;
-// ETH_P_ALL: all) on this interface. Throws SystemError.
+// Binds a socket of OpenPacketSocket(), which from now on receives the frames of this type (host
+// order; ETH_P_ALL: all) on this interface. Throws SystemError.
 void BindPacketSocket(int fd, int ifindex, uint16_t ether_type);
 
-// Makes the socket send past the interface's queueing discipline and its classifiers
+// Makes the socket bypass the interface's queueing discipline and its classifiers when it sends
 // (PACKET_QDISC_BYPASS). Throws SystemError.
 void BypassQdisc(int fd);
 

@@ -10,7 +10,7 @@
 
 namespace viaduct::sys {
 
-// The columns are those of packet_seq_show() of net/packet/af_packet.c.
+// Reads /proc/net/packet, whose columns packet_seq_show() of net/packet/af_packet.c writes.
 bool HasPacketTap(int namespace_fd) {
   const NamespaceScope scope(namespace_fd);
   std::ifstream table("/proc/thread-self/net/packet");

@@ -3,7 +3,7 @@
 
 namespace viaduct::sys {
 
-// Whether a packet socket in the namespace receives all frames, or all of IPv4 or IPv6.
+// Whether a packet socket in the namespace receives all packets, or all IPv4 or all IPv6 packets.
 bool HasPacketTap(int namespace_fd);
 
 }  // namespace viaduct::sys

@@ -64,12 +64,13 @@ uint32_t Clamp32(int64_t value) {
 }
 
 void FillNetem(NetlinkMessage& message, const Netem& netem) {
-  // The fixed part is first inside TCA_OPTIONS, without a separate attribute header.
+  // Appends the fixed part first in TCA_OPTIONS, without an attribute header.
   tc_netem_qopt options{};
   options.limit = netem.limit;
   options.loss = Probability(netem.loss);
   options.duplicate = Probability(netem.duplicate);
-  // With `gap` 1 every frame is a candidate: sent at once with this probability, delayed otherwise.
+  // Sets `gap` to 1 so that netem may reorder every frame: it sends a frame at once with this
+  // probability, and otherwise delays it.
   options.gap = netem.reorder > 0 ? 1 : 0;
   message.AppendHeader(options);
   message.PutU64(TCA_NETEM_LATENCY64, static_cast<uint64_t>(netem.delay.nanoseconds()));
@@ -175,7 +176,7 @@ std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present) {
   std::string kind;
   for (const PresentQdisc& qdisc : present) {
     if (&qdisc == &*root || TC_H_MAJ(qdisc.parent) != TC_H_MAJ(root->handle)) continue;
-    if (!keeps_times(qdisc)) return "";  // a frame may pass this one
+    if (!keeps_times(qdisc)) return "";  // a frame may pass this qdisc, without its time
     kind = qdisc.kind;
   }
   return kind;
@@ -191,8 +192,8 @@ bool HasIngressQdisc(Netlink& session, int ifindex) {
 
 int TryQdisc(const std::string& kind) {
   Netlink session;
-  // Most qdiscs refuse a request without options (EINVAL); for an unknown one the kernel returns
-  // ENOENT before that.
+  // Tries to add the qdisc without options. Most qdiscs refuse that (EINVAL); if the kernel does
+  // not know the qdisc, it returns ENOENT before it checks the options.
   NetlinkMessage message = NewQdisc({session.IfIndex("lo"), kRootQdisc, QdiscHandle(1)}, kind, {});
   const int error_number = session.socket().TryRequest(message);
   return error_number == ENOENT || error_number == EPERM ? error_number : 0;
@@ -222,7 +223,8 @@ std::vector<int16_t> ParseDistribution(std::string_view text) {
 }
 
 std::vector<int16_t> LoadDistribution(const std::string& name) {
-  // Debian keeps iproute2's tables in the directory of its architecture.
+  // Searches all architectures' directories, because Debian keeps iproute2's tables in the
+  // directory of its architecture.
   glob_t found{};
   const std::string file_name = "/tc/" + name + ".dist";
   glob(("/usr/lib" + file_name).c_str(), 0, nullptr, &found);

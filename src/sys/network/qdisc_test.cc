@@ -26,11 +26,12 @@ TEST(QdiscOfDepartureTimesTest, IsNoneWhereAFrameMayMeetAnother) {
   EXPECT_EQ(
       QdiscOfDepartureTimes({mq, {Class(0x8001, 1), 0, "fq"}, {Class(0x8001, 2), 0, "pfifo_fast"}}),
       "");
-  // Below a token bucket no qdisc counts: the token bucket decides when frames are sent.
+  // Expects no qdisc of departure times: "fq" below a token bucket does not count, because the
+  // token bucket decides when frames are sent.
   EXPECT_EQ(QdiscOfDepartureTimes(
                 {{kRootQdisc, QdiscHandle(1), "tbf"}, {Class(1, 1), QdiscHandle(2), "fq"}}),
             "");
-  // A child of another qdisc's class does not count.
+  // Expects no qdisc of departure times: "fq" is below a class of another qdisc than the root.
   EXPECT_EQ(QdiscOfDepartureTimes({mq, {Class(0x8002, 1), 0, "fq"}}), "");
   EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "clsact"}}), "");
 }

@@ -17,18 +17,17 @@ struct DumpedRoute {
   uint8_t protocol = 0;
   uint32_t table = 0;  // RT_TABLE_MAIN, RT_TABLE_LOCAL...
   uint32_t metric = 0;
-  // The next hops that the kernel uses: neither dead nor without a carrier where that counts. Empty
-  // for types that send nowhere.
+  // The next hops that the kernel uses: they are neither dead nor, if the kernel considers the
+  // carrier, without a carrier. Empty for types of routes that send nowhere.
   std::vector<RouteHop> hops;
 };
 
-// Returns all routes of both families, of all tables, without those that the kernel cached. Throws
-// SystemError.
+// Returns all routes of both families in all tables, except cached routes. Throws SystemError.
 std::vector<DumpedRoute> DumpRoutes(NetlinkSocket& socket);
 
-// Returns the route by which packets for a destination leave (RTM_F_FIB_MATCH), with all its next
-// hops; a local one for the namespace's own addresses; nothing if there is no route, or one that
-// refuses. Throws SystemError.
+// Returns the route that the kernel uses for packets to a destination (RTM_F_FIB_MATCH), with all
+// its next hops; for an address of the namespace the local route; nothing if there is no route, or
+// only one that refuses the packets. Throws SystemError.
 std::optional<DumpedRoute> LookUpRoute(NetlinkSocket& socket, const wire::IpAddress& destination);
 
 }  // namespace viaduct::sys

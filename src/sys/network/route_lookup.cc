@@ -52,8 +52,8 @@ std::optional<SimpleRoute> ReadRoute(const nlmsghdr* answer, const wire::IpAddre
   return route;
 }
 
-// Returns the content of the answer; nothing if the kernel has none (or sends an error instead, as
-// for "unreachable").
+// Sends the request and returns the content of the answer; nothing if the answer has no content (or
+// if the kernel returns an error instead, as for "unreachable").
 template <class Found>
 std::optional<Found> Ask(Netlink& session, NetlinkMessage& message, const char* attempted,
                          const std::function<std::optional<Found>(const nlmsghdr*)>& read) {
@@ -132,7 +132,8 @@ std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,
 }
 
 bool HasDefaultRules(Netlink& session, wire::Family family) {
-  constexpr std::array<uint32_t, 3> kDefault = {0, 32766, 32767};  // local, main, default
+  // The priorities of the rules of a new namespace, for the tables local, main and default.
+  constexpr std::array<uint32_t, 3> kDefault = {0, 32766, 32767};
   NetlinkMessage message(RTM_GETRULE, NLM_F_DUMP);
   fib_rule_hdr header{};
   header.family = family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
@@ -149,7 +150,7 @@ bool HasDefaultRules(Netlink& session, wire::Family family) {
 
 namespace {
 
-// Whether a list of the kernel has entries; false if the kernel lacks the subject.
+// Whether a list of the kernel has entries; false if the kernel does not support the kind of list.
 bool HasEntries(int namespace_fd, int netlink_family, NetlinkMessage& query) {
   bool any = false;
   try {

@@ -5,7 +5,7 @@
 namespace viaduct::sys {
 namespace {
 
-constexpr uint32_t kLargestShortTable = 255;  // maximum of rtm_table; larger ones need RTA_TABLE
+constexpr uint32_t kLargestShortTable = 255;  // maximum of rtm_table; others need RTA_TABLE
 
 int FlagsOf(RouteAction action) {
   switch (action) {
@@ -32,7 +32,7 @@ rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
   header.rtm_protocol = route.protocol;
   header.rtm_type = RTN_UNICAST;
   if (is_delete) {
-    header.rtm_scope = RT_SCOPE_NOWHERE;  // any scope
+    header.rtm_scope = RT_SCOPE_NOWHERE;  // matches any scope
     return header;
   }
   const bool has_gateway =
@@ -44,7 +44,7 @@ rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
   return header;
 }
 
-// Appends the rtnexthop of a hop and its attribute, as in RTA_MULTIPATH.
+// Appends a hop in the format of RTA_MULTIPATH: an rtnexthop and its attribute.
 void AppendHop(std::vector<char>& bytes, const RouteEntry& route, const RouteHop& hop) {
   const size_t length = hop.gateway ? static_cast<size_t>(hop.gateway->Length()) : 0;
   rtnexthop header{};

@@ -90,7 +90,7 @@ TEST(RouteRequest, AGatewayIsOnLinkOnlyOfAnInterfaceAndWhereAsked) {
   EXPECT_EQ(HeaderOf(RouteRequest(RouteAction::kCreate, entry)).rtm_flags, 0u);
 }
 
-// Returns "GATEWAY/IFINDEX/FLAGS" of every next hop in RTA_MULTIPATH, as the kernel reads it.
+// Returns "GATEWAY/IFINDEX/FLAGS" of every next hop in RTA_MULTIPATH, parsed as the kernel does.
 std::vector<std::string> HopsOf(const NetlinkMessage& message, wire::Family family) {
   std::vector<std::string> hops;
   nlattr* multipath = Find(message, RTA_MULTIPATH);

@@ -1,4 +1,4 @@
-// Rules that select which of a namespace's routing tables are looked up (ip-rule(8)).
+// Rules that select which routing tables of a namespace the kernel uses (ip-rule(8)).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,21 @@
 
 namespace viaduct::sys {
 
-// A rule by which a table is looked up for packets from one prefix to another. Both prefixes are of
-// one family; one of length 0 contains all addresses.
+// A rule that makes the kernel look up a table for packets from one prefix to another. Both
+// prefixes are of one family; a prefix of length 0 contains all addresses.
 struct RouteRule {
   wire::IpPrefix from, to;
   uint32_t table = 0;
-  uint32_t priority = 0;  // lowest first; 0: before all existing rules but the local one
-  // The rule is only for packets that arrive on this interface ("lo": packets that programs of the
-  // namespace send); empty: for all packets.
+  // The rule with the lowest priority is applied first; 0: before all existing rules except the
+  // local one.
+  uint32_t priority = 0;
+  // The interface on which packets arrive to which the rule applies ("lo": packets that programs of
+  // the namespace send); empty: the rule applies to all packets.
   std::string incoming = {};
 };
 
-// Returns the request that adds a rule (RTM_NEWRULE); EEXIST if the same rule exists.
+// Returns the request that adds a rule (RTM_NEWRULE); the kernel returns EEXIST if the same rule
+// exists.
 NetlinkMessage RuleRequest(const RouteRule& rule);
 
 }  // namespace viaduct::sys

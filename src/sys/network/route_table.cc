@@ -27,7 +27,7 @@ std::vector<wire::IpPrefix> RouteDestinations(Netlink& session, wire::Family fam
     wire::IpPrefix destination;
     destination.address.family = family;
     destination.length = header->rtm_dst_len;
-    if (const nlattr* value = attributes[RTA_DST]) {  // a default route has none
+    if (const nlattr* value = attributes[RTA_DST]) {  // a default route has no RTA_DST
       const auto length = std::min(nla_len(value), destination.address.Length());
       std::memcpy(destination.address.bytes.data(), nla_data(value), static_cast<size_t>(length));
     }

@@ -1,4 +1,4 @@
-// The content of the kernel's tables of routes.
+// Reads the kernel's routing tables.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace viaduct::sys {
 
-// Returns the destinations of the unicast routes of all tables, in no order; a default route's has
-// length 0. Throws SystemError.
-// 0. Throws SystemError.
+// Returns the destinations of the unicast routes of all tables, in no particular order; the
+// destination of a default route has length 0. Throws SystemError.
 std::vector<wire::IpPrefix> RouteDestinations(Netlink& session, wire::Family family);
 
 }  // namespace viaduct::sys

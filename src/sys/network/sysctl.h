@@ -12,19 +12,21 @@ namespace viaduct::sys {
 // is not under "net".
 std::string SysctlPath(std::string_view name);
 
-// Write in, or read from, the given namespace. Throw UsageError: no such parameter, or the kernel
-// refuses the value (EINVAL). A parameter of a feature that the kernel lacks is also "no such
-// parameter".
+// Write or read a parameter of the given namespace. Throw UsageError if there is no such parameter,
+// or the kernel refuses the value (EINVAL). A parameter of a feature that the kernel lacks does not
+// exist either.
 void WriteSysctl(int namespace_fd, const std::string& name, const std::string& value);
-void WriteSysctlHere(const std::string& name, const std::string& value);  // this thread's namespace
+// Writes a parameter of the calling thread's namespace, like WriteSysctl().
+void WriteSysctlHere(const std::string& name, const std::string& value);
 std::string ReadSysctl(int namespace_fd, const std::string& name);
-// Writes all values, entering the namespace once. Skips parameters under net.ipv6 if the kernel has
-// no IPv6 at all and `skip_missing_ipv6` is set.
+// Writes all values, and enters the namespace only once. Skips parameters under net.ipv6 if the
+// kernel has no IPv6 at all and `skip_missing_ipv6` is set.
 void WriteSysctls(int namespace_fd, const std::map<std::string, std::string>& values,
                   bool skip_missing_ipv6 = false);
 
-// The groups whose users may ping (icmp(7)), and the value for all groups. In a new namespace no
-// group may ping, as on a machine whose users ping by a capability of the program.
+// The parameter with the groups whose users may ping (icmp(7)), and its value for all groups. In a
+// new namespace no group may ping, as on a machine on which users ping because the program has a
+// capability.
 inline constexpr char kPingGroups[] = "net.ipv4.ping_group_range";
 inline constexpr char kEveryGroup[] = "0 2147483647";
 

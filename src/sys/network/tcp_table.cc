@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kHexadecimal = 16;
 
-// Whether a line of the table is of a connection that still has to send: "sl: local remote state
-// sent:received ...". The heading has no colon there.
+// Whether a line of the table describes a connection that still has something to send: "sl: local
+// remote state sent:received ...". The heading has no colon in that place.
 bool HasToSend(const std::string& line) {
   std::istringstream words(line);
   std::string number, local, remote, state, queues;
@@ -24,7 +24,7 @@ bool HasToSend(const std::string& line) {
     case TCP_LAST_ACK:
     case TCP_CLOSING:
       return true;
-    case TCP_LISTEN:  // the queues are of connections to be accepted
+    case TCP_LISTEN:  // the queues hold connections to be accepted
       return false;
     default:
       return std::stoul(queues, nullptr, kHexadecimal) > 0;

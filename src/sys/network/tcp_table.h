@@ -6,11 +6,12 @@
 
 namespace viaduct::sys {
 
-// Returns the number of connections of a table (the text of /proc/net/tcp or tcp6, proc_net_tcp.txt
-// in Linux' documentation) that still have to send: data, or their end, that was not sent or not
-// acknowledged.
+// Returns the number of connections in a table (the text of /proc/net/tcp or tcp6, proc_net_tcp.txt
+// in Linux' documentation) that still have something to send: data, or the end of the connection,
+// that was not sent or not acknowledged.
 size_t CountUnsentTcp(std::string_view table);
-// Returns the number of such connections in both tables of the calling thread's network namespace.
+// Returns the number of such connections in the IPv4 and IPv6 tables of the calling thread's
+// network namespace.
 size_t CountUnsentTcp();
 
 }  // namespace viaduct::sys

@@ -16,7 +16,7 @@
 namespace viaduct::sys {
 namespace {
 
-// Returns a descriptor without a device yet, and the request for a device of this name.
+// Returns a descriptor that has no device yet, and the request for a device of this name.
 UniqueFd OpenClone(const std::string& name, ifreq* request) {
   if (name.empty() || name.size() >= IFNAMSIZ) {
     throw UsageError("TUN device name \"" + name + "\": 1 to 15 characters");
@@ -51,8 +51,8 @@ void CreateTun(int namespace_fd, const std::string& name) {
 
 UniqueFd OpenTun(int namespace_fd, const std::string& name) {
   UniqueFd fd = Attach(namespace_fd, name);
-  // Attaching gives the device a carrier; packets sent before the kernel has processed that are
-  // lost.
+  // Waits until the kernel has processed the carrier that the device gets by attaching; packets
+  // sent before that are lost.
   Netlink session(namespace_fd);
   if (session.GetLink(name).up) session.AwaitRunning(name, Duration::Seconds(2));
   return fd;
@@ -75,8 +75,9 @@ std::vector<UniqueFd> OpenTap(const std::string& name, int queues) {
       }
       throw SystemError("attach to TAP device " + name, errno);
     }
-    // An earlier user of a persistent device may have set another header (QEMU).
-    int header = 10;  // sizeof(struct virtio_net_hdr)
+    // Sets the size of the header, because an earlier user of a persistent device (QEMU) may have
+    // set another size.
+    int header = 10;  // bytes: sizeof(struct virtio_net_hdr)
     SystemCall("ioctl TUNSETVNETHDRSZ of TAP device " + name,
                ioctl(fd.get(), TUNSETVNETHDRSZ, &header));
     SystemCall(
@@ -110,7 +111,7 @@ void ResetTap(int namespace_fd, int ifindex) {
       }
       return;
     } catch (const UsageError&) {
-      usleep(10000);  // open elsewhere: the reader is about to end
+      usleep(10000);  // another process has the device open: its reader is about to end
     }
   }
 }

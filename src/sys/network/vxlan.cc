@@ -18,7 +18,7 @@ int PathMtu(const wire::IpAddress& address) {
       SystemCall("socket", ::socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
   sockaddr_storage to{};
   to.ss_family = ipv4 ? AF_INET : AF_INET6;
-  constexpr uint16_t kAnyPort = 9;  // any port: no datagram is sent
+  constexpr uint16_t kAnyPort = 9;  // an arbitrary port: no datagram is sent to it
   if (ipv4) {
     auto& place = reinterpret_cast<sockaddr_in&>(to);
     place.sin_port = htons(kAnyPort);
@@ -50,8 +50,8 @@ void CreateVxlan(Netlink& session, const VxlanLink& link) {
   if (link.mac != wire::MacAddress()) {
     message.Put(IFLA_ADDRESS, link.mac.bytes.data(), link.mac.bytes.size());
   }
-  // The tunnel stays in the session's namespace, wherever the interface is (vxlan_newlink() of
-  // drivers/net/vxlan/vxlan_core.c).
+  // Moves only the interface: the tunnel's socket stays in the session's namespace (vxlan_newlink()
+  // of drivers/net/vxlan/vxlan_core.c).
   if (link.namespace_fd >= 0) {
     message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(link.namespace_fd));
   }

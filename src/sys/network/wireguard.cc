@@ -19,7 +19,7 @@
 namespace viaduct::sys {
 namespace {
 
-constexpr int kListItem = 0;  // the attributes of a list have no names
+constexpr int kListItem = 0;  // the attribute type of every list item: list items have no names
 
 [[noreturn]] void ThrowNoWireguard() {
   utsname system{};
@@ -87,7 +87,7 @@ void CreateWireguard(const WireguardLink& link) {
   message.AppendHeader(ifinfomsg{});
   message.Put(IFLA_IFNAME, link.name);
   message.PutU32(IFLA_MTU, static_cast<uint32_t>(link.mtu));
-  // The socket stays in the session's namespace, wherever the interface is (wg_newlink() of
+  // Moves only the interface: the UDP socket stays in the session's namespace (wg_newlink() of
   // drivers/net/wireguard/device.c).
   if (link.namespace_fd >= 0) {
     message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(link.namespace_fd));

@@ -41,8 +41,9 @@ void KeepCapabilities(std::span<const int> capabilities) {
 void BoundCapabilities() {
   for (int capability = 0;; ++capability) {
     const int is_there = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    if (is_there < 0) return;  // the kernel knows no more
-    // In a node of another lab they are barred already, and so is the right to bar them.
+    if (is_there < 0) return;  // the kernel has no capability of this or a higher number
+    // Continues if the capability is not in the bounding set. In a node of another lab the other
+    // capabilities are already out of the set, and so is the capability to drop them.
     if (is_there == 0 || MayStay(capability)) continue;
     SystemCall("prctl PR_CAPBSET_DROP", prctl(PR_CAPBSET_DROP, capability, 0, 0, 0));
   }

@@ -50,13 +50,14 @@ void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, entries);
   ends.second.reset();
   ipc::Connection steward(std::move(ends.first), kStewardService);
-  // Waits until the steward has left this process's group: before that, a signal that kills the
-  // whole group kills it too.
+  // Waits until the steward has left this process's group: before that, a signal that kills this
+  // whole process group also kills the steward.
   if (!Receive(steward)) throw Error("root's half of the command did not start");
   the_steward.emplace(std::move(steward));
 }
 
-// Returns the user at the other end of a connection; -1 if it is no connection.
+// Returns the user of the process at the other end of a connection; -1 if the descriptor is no
+// connection.
 uid_t PeerOf(int connection) {
   int type = 0;
   socklen_t length = sizeof type;
@@ -77,7 +78,8 @@ uid_t PeerOf(int connection) {
   sys::Pipe confined = sys::MakePipe();
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, entries);
   confined.write.reset();
-  // Waits until the steward closes its end: it has then left the session, which sudo hangs up.
+  // Waits until the steward closes its end of the pipe: the steward has then left the session, to
+  // which sudo sends SIGHUP when it ends.
   char byte;
   (void)!read(confined.read.get(), &byte, sizeof byte);
   _exit(0);
@@ -87,18 +89,18 @@ void BecomeUser() {
   sys::BecomeInvokingUser();
   KeepCapabilities({});
   sys::ForbidNewPrivileges();
-  // Gives the process's files in /proc, which would be root's, to the user: its memory has held
-  // nothing of root's.
+  // Makes the user the owner of the process's files in /proc, which would otherwise belong to root.
+  // This is safe because the process's memory has contained no data of root.
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
-// Returns this command as sudo finds it: sudo looks in the system's folders only (secure_path,
-// sudoers(5)).
+// Returns the name or path of this command for sudo, which searches only the system's folders
+// (secure_path, sudoers(5)).
 std::string CommandForSudo() {
   const std::string installed = sys::FindProgramIn(
       fmt::format("/usr/local/sbin:/usr/local/bin:{}", sys::kSystemFolders), "viaduct");
   const std::filesystem::path own = sys::OwnProgram();
-  std::error_code error;  // an absent or other program: not equivalent
+  std::error_code error;  // is set if a program is absent, which counts as not equivalent
   return std::filesystem::equivalent(installed, own, error) ? "viaduct" : own.string();
 }
 
@@ -109,7 +111,7 @@ std::string CommandForSudo() {
                   why, CommandForSudo()));
 }
 
-// Returns the first line that has been written to the pipe.
+// Returns the first line that another process has written to the pipe.
 std::string FirstLine(int pipe) {
   std::array<char, 512> text;
   sys::SetNonBlocking(pipe);
@@ -132,7 +134,7 @@ std::string ReasonOfSudo(const std::string& sudos_words) {
 }
 
 // Starts root's half by sudo, in the background, so that sudo neither reads from the terminal nor
-// keeps running.
+// continues to run.
 void StartBySudo() {
   auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
   sys::Pipe words = sys::MakePipe();

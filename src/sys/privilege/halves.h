@@ -1,4 +1,4 @@
-// The two halves of the command, as the user's half uses them (sys/privilege/steward.h).
+// The two halves of the command, as the user's half starts and uses them (sys/privilege/steward.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,37 +10,38 @@
 
 namespace viaduct::privilege {
 
-// The argument that makes the command be root's half, with its connection as standard input. A rule
-// for sudo needs to allow no more.
+// The argument with which the command runs as root's half, with the connection to the user's half
+// as standard input. A rule for sudo needs to allow no other argument.
 inline constexpr char kRootsHalfWord[] = "privileged-half";
 
-// Must be called before anything of the caller's is read. If sudo started this process: forks the
-// steward, and becomes the user who called sudo, permanently: identity, groups, no capabilities. If
-// `word`, the first argument, is kRootsHalfWord: forks the steward and exits. Throws UsageError or
-// EnvironmentError if the user who called sudo cannot be determined.
+// Separates the halves of the command. Must be called before the process reads any data of its
+// caller. If sudo started this process: forks the steward, and permanently becomes the user who
+// called sudo: identity, groups, no capabilities. If `word`, the first argument, is kRootsHalfWord:
+// forks the steward and exits. Throws UsageError or EnvironmentError if the user who called sudo
+// cannot be determined.
 void SeparateHalves(const std::string& word, ServiceEntries entries);
 
-// Whether there is a steward.
+// Whether the steward is running.
 bool HasRootsHalf();
-// Starts the steward, unless there is one: root forks it, any other user starts it by sudo. Throws
+// Starts the steward, unless it is running: root forks it, any other user starts it by sudo. Throws
 // EnvironmentError if sudo refuses. For a process with a single thread.
 void NeedRootsHalf(ServiceEntries entries);
 
-// Declares that this process will start no steward, and so no sudo: unless it is root, no program
-// that it executes has more rights than it.
+// Declares that this process will start no steward, and so no sudo. Unless the process is root, no
+// program that it executes from now on gains privileges.
 void NeedNoRoot();
 
-// A process of root's.
+// A process of root's half that runs a service.
 struct ServiceProcess {
   UniqueFd connection;
   int pid = 0;
 };
-// Starts a service. There must be a steward. Throws Error.
+// Starts a service. The steward must be running. Throws Error.
 ServiceProcess Ask(const ipc::Service& service);
-// Starts a service and returns its asking end. `ended`: the text of the error if the service has
-// closed.
+// Starts a service and returns the client's end of a connection to it. `ended`: the text of the
+// error if the service has closed the connection.
 ipc::Caller CallerOf(const ipc::Service& service, std::string ended);
-// Starts a service, sends it one request, and lets it end.
+// Starts a service, sends it one request, and ends it.
 nlohmann::json AskOnce(const ipc::Service& service, ipc::Code code,
                        const nlohmann::json& arguments = nlohmann::json::object());
 // Closes the connection to the steward: for a forked process that needs no further service.

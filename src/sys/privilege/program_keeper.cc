@@ -20,10 +20,11 @@ namespace {
 
 using ipc::Reply;
 
-// Time between SIGTERM and SIGKILL.
+// The time between SIGTERM and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Milliseconds(500);
 
-// Ends all descendants of this process; the next round finds those that were forked meanwhile.
+// Ends all descendants of this process, in several rounds; the next round finds descendants that
+// were forked meanwhile.
 void EndDescendants() {
   for (int round = 0; round < 5; ++round) {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -46,9 +47,9 @@ void ProgramKeeper::Work(const char* name) {
   EndDescendants();
 }
 
-// Waits for one event. Returns false if the work is over.
+// Waits for one event and handles it. Returns false if the keeper must end.
 bool ProgramKeeper::Serve(int signals) {
-  // poll() ignores a descriptor below 0.
+  // poll() ignores a descriptor below 0, which Watched() may return.
   std::array<pollfd, 3> waits{
       {{connection_.fd(), POLLIN, 0}, {signals, POLLIN, 0}, {Watched(), POLLIN, 0}}};
   if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
@@ -88,7 +89,8 @@ Reply ProgramKeeper::Start(ipc::Message& request) {
   return reply;
 }
 
-// Returns false if the work is over.
+// Reads pending signals and reports the program's wait status. Returns false if the keeper must
+// end.
 bool ProgramKeeper::Collect(int signals) {
   bool goes_on = true;
   while (const int signal = sys::TakeSignal(signals)) goes_on = goes_on && signal == SIGCHLD;
@@ -97,7 +99,7 @@ bool ProgramKeeper::Collect(int signals) {
     if (pid != pid_) continue;
     is_running_ = false;
     const int32_t report = status;
-    (void)!write(status_.get(), &report, sizeof report);  // a closed reader is no error
+    (void)!write(status_.get(), &report, sizeof report);  // the reader may have closed the pipe
   }
   return goes_on;
 }

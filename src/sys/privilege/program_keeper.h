@@ -1,5 +1,5 @@
-// The common part of the keepers of a shell and of a joined node: both start one program, and end
-// it with all its descendants. And the requests of the user's half to them.
+// The common part of the keepers of a shell and of a joined node, which both start one program and
+// end it with all its descendants; and the requests that the user's half sends to keepers.
 #pragma once
 
 #include <string>
@@ -22,16 +22,17 @@ class ProgramKeeper {
   ProgramKeeper& operator=(const ProgramKeeper&) = delete;
 
   // Serves until the connection ends or a signal arrives; on return the program has ended, with all
-  // its descendants. `name` becomes the process's name.
+  // its descendants. `name` becomes this process's name.
   void Work(const char* name);
 
  protected:
-  // Performs a request that is not about the program.
+  // Performs a request that is not one of ProgramRequest.
   virtual ipc::Reply Perform(ipc::Message& request) = 0;
   // Returns the network namespace in which the program must be started. Called once, in this
   // process.
   virtual int EnterNetwork(const ProgramOptions& program) = 0;
-  // Watched() returns a descriptor to be polled, or -1; Follow() is called when it is readable.
+  // Watched() returns a descriptor that Work() polls, or -1; Follow() is called when the descriptor
+  // is readable.
   virtual int Watched() const { return -1; }
   virtual void Follow() {}
 
@@ -51,11 +52,12 @@ class ProgramKeeper {
   bool is_running_ = false;
 };
 
-// Returns the user's login shell, as the words of a command.
+// Returns the words of the command that starts the user's login shell.
 std::vector<std::string> LoginShell();
-// Make the keeper start the program, signal its process group, and end it with its descendants. The
-// first returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
-// int32_t, when it ends; throws sys::ExecuteError, or Error if the program cannot be started.
+// StartKeptProgram() makes the keeper start the program. It returns a descriptor from which the
+// program's wait status (waitpid(2)) can be read, as one int32_t, when the program ends; throws
+// sys::ExecuteError, or Error if the program cannot be started. SignalKeptProgram() signals the
+// program's process group; EndKeptProgram() ends the program with its descendants.
 UniqueFd StartKeptProgram(ipc::Caller& keeper, const ProgramOptions& program);
 void SignalKeptProgram(ipc::Caller& keeper, int number);
 void EndKeptProgram(ipc::Caller& keeper);

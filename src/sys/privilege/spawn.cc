@@ -18,7 +18,8 @@ namespace {
 using ipc::Member;
 using nlohmann::json;
 
-// Returns this process's variables, except those to which `changed` gives other values.
+// Returns this process's environment variables, with the values in `changed` in place of the
+// present ones.
 std::map<std::string, std::string> Variables(std::map<std::string, std::string> changed) {
   for (const std::string& variable : sys::OwnEnvironment()) {
     const size_t end = variable.find('=');
@@ -35,7 +36,8 @@ mode_t FileMask() {
   return mask;
 }
 
-// Converts bytes to the first 256 characters of Unicode, in UTF-8, and back.
+// Widened() converts each byte to one of the first 256 characters of Unicode, in UTF-8; Narrowed()
+// converts the characters back to bytes.
 std::string Widened(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

@@ -27,7 +27,8 @@ TEST(SpawnTest, OptionsSurviveTheJourney) {
   EXPECT_TRUE(nlohmann::json(program).get<ProgramOptions>().new_privileges);
 
   program.terminal = true;
-  EXPECT_THROW(nlohmann::json(program).get<ProgramOptions>(), UsageError);  // no standard input
+  // Refuses a program that has a terminal but no standard input.
+  EXPECT_THROW(nlohmann::json(program).get<ProgramOptions>(), UsageError);
   program.standard_input = 16;
   EXPECT_TRUE(nlohmann::json(program).get<ProgramOptions>().terminal);
 }

@@ -28,8 +28,8 @@
 namespace viaduct::privilege {
 namespace {
 
-// Closes all descriptors but the connection: a pipe or terminal of the caller must not stay open
-// because a lab keeps running.
+// Closes all descriptors except the connection, which it returns under another number: a pipe or
+// terminal of the caller must not stay open because a lab continues to run.
 UniqueFd KeepOnly(int connection) {
   UniqueFd kept(SystemCall("fcntl F_DUPFD", fcntl(connection, F_DUPFD_CLOEXEC, 3)));
   sys::DropStandardStreams();
@@ -42,7 +42,8 @@ void ForgetEnvironment() {
   setenv("PATH", sys::kSystemFolders, 1);
 }
 
-// Lets the user's process, which made the connection (SO_PEERCRED), run on time.
+// Allows the user's process, which made the connection (SO_PEERCRED), the highest priority, so that
+// it can run on time.
 void FavourCaller(int connection) {
   ucred caller{};
   socklen_t length = sizeof caller;
@@ -50,7 +51,7 @@ void FavourCaller(int connection) {
   sys::AllowHighestPriority(caller.pid);
 }
 
-// Reports why there is no steward. The connection may be closed already.
+// Reports the reason for which the steward does not run. The connection may be closed already.
 void Refuse(int connection, const std::string& why) {
   const std::string text = ipc::EncodeError(kStewardService, EnvironmentError(why));
   for (const auto& packet : ipc::EncodeMessage(kStewardService, ipc::Answer::kError, 0, text)) {
@@ -64,7 +65,9 @@ void Refuse(int connection, const std::string& why) {
   try {
     entry.serve(std::move(connection), user);
   } catch (const std::exception&) {
-    status = 1;  // no client is left; the records under /run/viaduct remain for `viaduct clean`
+    // No client is left to report the error to; the records under /run/viaduct remain for `viaduct
+    // clean`.
+    status = 1;
   }
   sys::ExitForked(status);
 }
@@ -105,13 +108,13 @@ UniqueFd Confine(int connection, const sys::Identity& user) {
   sys::ResetSignals();
   sys::UnblockSignals();
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // write(2) returns EFBIG instead
+  signal(SIGXFSZ, SIG_IGN);  // write(2) returns EFBIG instead of a signal
   signal(SIGHUP, SIG_IGN);
   UniqueFd kept = KeepOnly(connection);
   umask(022);
   SystemCall("chdir /", chdir("/"));
-  // Programs of a run that root itself started are root's programs, with all rights of root, and
-  // with root's variables (OVS_RUNDIR).
+  // Keeps the environment and the bounding set if root itself started the run: its programs are
+  // root's programs, with all privileges of root, and with root's variables (OVS_RUNDIR).
   if (user.uid != 0) {
     ForgetEnvironment();
     BoundCapabilities();
@@ -125,7 +128,7 @@ void RunSteward(int connection, const sys::Identity& user, ServiceEntries entrie
   try {
     prctl(PR_SET_NAME, "viaduct-steward");
     ipc::Connection kept(Confine(connection, user), kStewardService);
-    signal(SIGCHLD, SIG_IGN);  // the steward does not wait for services
+    signal(SIGCHLD, SIG_IGN);  // the kernel reaps services: the steward does not wait for them
     FavourCaller(kept.fd());
     kept.Send(ipc::Answer::kReply, 0, "{}");
     pollfd wait{kept.fd(), POLLIN, 0};

@@ -1,5 +1,6 @@
-// The steward either accepts what the user's half sends or refuses it with an Error, and the words
-// of a program reach it unchanged. The first byte chooses between these two tests.
+// Fuzzes two properties: the steward either accepts a request of the user's half or refuses it with
+// an Error, and the words of a program's command reach the program unchanged. The first byte of the
+// input selects the property.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -22,8 +23,8 @@ void Deliver(int ours, ipc::Connection& steward, std::span<const std::byte> pack
   if (goes_on && recv(ours, &answer, sizeof answer, MSG_DONTWAIT) <= 0) __builtin_trap();
 }
 
-// A steward without services refuses every well-formed request, and ends the connection on anything
-// else.
+// Sends the input to a steward without services, which must refuse every well-formed request, and
+// end the connection after a packet that is too short.
 void AskSteward(std::string_view rest) {
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
   ipc::Connection steward(std::move(ends.second), privilege::kStewardService);
@@ -37,7 +38,7 @@ void AskSteward(std::string_view rest) {
   }
 }
 
-// Accepted words reach the program unchanged.
+// Decodes a request to start a program; words that are accepted must reach the program unchanged.
 void AskForProgram(std::string_view payload) {
   ipc::Message request;
   request.payload = payload;

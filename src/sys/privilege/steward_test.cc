@@ -14,10 +14,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The user's end of a connection to a steward without services.
+// A fixture with the user's end of a connection to a steward without services.
 class StewardTest : public testing::Test {
  protected:
-  // Returns the error that is the steward's answer to a request.
+  // Sends a request and returns the error that the steward answers.
   std::string RefusalOf(ipc::Code code, const std::string& payload) {
     ours_.Send(code, 1, payload);
     goes_on_ = AnswerNext(steward_, {}, {});

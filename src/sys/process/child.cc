@@ -43,7 +43,7 @@ Child::~Child() {
   try {
     Wait();
   } catch (const Error&) {
-    // Other code has waited for the child.
+    // Ignores the error: other code has already waited for the child.
   }
 }
 
@@ -54,7 +54,7 @@ int Child::Wait() {
 
 std::optional<int> Child::WaitFor(Duration timeout) {
   if (status_) return status_;
-  const UniqueFd process = OpenPidFd(pid_);  // not waited for yet, so the pid is still valid
+  const UniqueFd process = OpenPidFd(pid_);  // no code has waited yet, so the pid is still valid
   Poller poller;
   poller.Add(process.get(), 0);
   const Instant deadline = MonotonicClock::Now() + timeout;

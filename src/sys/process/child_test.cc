@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kLong = Duration::Seconds(60);
 
-// Forks a child that exits with this status, or waits for a signal.
+// Forks a child that exits with this status; for -1 a child that waits for a signal.
 Child Fork(int status = -1) {
   const pid_t pid = fork();
   if (pid != 0) return Child(pid);

@@ -16,22 +16,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the folder of the program or library that has this code: a user's own program may be
-// anywhere, but it is linked with the library that was installed with the companions.
+// Returns the folder of the file that contains this function, which is the program or the library
+// libviaduct: a program of a user may be in any folder, but its library was installed together with
+// Viaduct's helper programs.
 fs::path OwnFolder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) == 0) return "";
   std::error_code error;
-  // For a program, dladdr(3) returns the name by which it was called: "viaduct" would be searched
-  // in the working directory.
+  // Leaves out a program with a relative name: dladdr(3) returns the name by which the program was
+  // called, and canonical() would search "viaduct" in the working directory.
   if (!fs::path(info.dli_fname).is_absolute()) return "";
   const fs::path file = fs::canonical(info.dli_fname, error);
   return error ? "" : file.parent_path();
 }
 
 // Returns the folders relative to which installed files may be: PREFIX/bin, PREFIX/lib,
-// PREFIX/lib/TRIPLET, PREFIX/libexec/viaduct and its folder of examples; or the build folder and
-// its folders.
+// PREFIX/lib/TRIPLET, PREFIX/libexec/viaduct or its folder of examples, each with its parent
+// folder; or the build folder and folders in it.
 std::vector<fs::path> Places() {
   const fs::path here = OwnProgram().parent_path(), own = OwnFolder();
   std::vector<fs::path> places = {here, here.parent_path()};
@@ -66,7 +67,7 @@ fs::path OwnProgram() {
 fs::path FindCompanion(const std::string& name) {
   const std::vector<fs::path> folders = CompanionFolders();
   for (const fs::path& folder : folders) {
-    std::error_code error;  // an inaccessible folder is skipped
+    std::error_code error;  // inaccessible folders are skipped
     if (fs::exists(folder / name, error)) return folder / name;
   }
   throw EnvironmentError(fmt::format(

@@ -25,7 +25,7 @@ namespace {
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   constexpr char kReady = 0;
-  // Fails if the guarded process has ended already, which `work` will detect.
+  // The send fails if the guarded process has ended already, which `work` will detect.
   (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
   int status = 0;
   try {
@@ -40,7 +40,7 @@ namespace {
 
 Guardian::Guardian(const std::function<void(int connection)>& work) {
   auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
-  // Blocks all signals: none may reach the guardian before it ignores them.
+  // Blocks all signals, so that no signal reaches the guardian before the guardian ignores it.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -56,8 +56,8 @@ Guardian::Guardian(const std::function<void(int connection)>& work) {
   AwaitReady();
 }
 
-// Waits until the guardian has left this process's group: before that, a signal that kills the
-// whole group kills it too.
+// Waits until the guardian has left this process's group: before that, a signal that kills this
+// whole process group also kills the guardian.
 void Guardian::AwaitReady() {
   char byte;
   while (recv(connection_.get(), &byte, sizeof byte, 0) < 0 && errno == EINTR) {
@@ -69,7 +69,8 @@ Guardian::~Guardian() {
   try {
     AwaitChild(pid_);
   } catch (const SystemError&) {
-    return;  // a user's program may wait for all its children, or ignore SIGCHLD
+    // Ignores the error: a user's program may have waited for all its children, or ignore SIGCHLD.
+    return;
   }
 }
 

@@ -1,4 +1,4 @@
-// A process that cleans up after this process, however this one ends.
+// A process that cleans up after this process, even if this process is killed.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,16 @@
 
 namespace viaduct::sys {
 
-// Forks the guardian, which must happen while this process has a single thread; the guardian keeps
-// the privileges of that moment. It survives the signals of this process's terminal and, once
-// constructed, signals that kill this process's group.
+// Forks and owns the guardian. The fork must happen while this process has a single thread; the
+// guardian keeps the privileges that this process has at that moment. The guardian survives the
+// signals of this process's terminal and, once this object is constructed, signals that kill this
+// process's group.
 class Guardian {
  public:
-  // `work` runs in the forked process with its end of a SOCK_SEQPACKET connection. When the
-  // connection closes (this process has destroyed the guardian, or has ended), `work` must clean up
-  // and return. Exceptions that it throws are ignored: there is no process left to report them to.
+  // `work` runs in the guardian with the guardian's end of a SOCK_SEQPACKET connection. When the
+  // connection closes (because this process has destroyed this object, or has ended), `work` must
+  // clean up and return. Exceptions that `work` throws are ignored, because no process is left to
+  // which they could be reported.
   explicit Guardian(const std::function<void(int connection)>& work);
   // Closes the connection and waits until the guardian has cleaned up.
   ~Guardian();
@@ -30,7 +32,7 @@ class Guardian {
   int pid_ = 0;
 };
 
-// For `work`: blocks until the other end has closed.
+// Blocks until the other end of the connection has closed; for `work`.
 void AwaitEnd(int connection);
 
 }  // namespace viaduct::sys

@@ -39,7 +39,8 @@ Identity InvokingUser() {
   return {*uid, gid ? *gid : PrimaryGroup(*uid)};
 }
 
-// Drops all capabilities, including the inheritable ones, which a change of identity leaves.
+// Drops all capabilities, including the inheritable ones, which a process keeps when its identity
+// changes.
 static void DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};

@@ -1,4 +1,4 @@
-// The user for whom root acts.
+// The user on whose behalf root acts.
 #pragma once
 
 #include <sys/types.h>
@@ -13,23 +13,24 @@ struct Identity {
   gid_t gid = 0;
 };
 
-// Returns SUDO_UID and SUDO_GID if this process is root and the former is set, else the user of
-// this process. Without SUDO_GID the group is the user's in passwd(5); throws EnvironmentError if
-// that has no such user. Throws UsageError if they are not numbers.
+// Returns the user of SUDO_UID and SUDO_GID if this process is root and SUDO_UID is set, else the
+// user of this process. Without SUDO_GID the group is the user's group in passwd(5); throws
+// EnvironmentError if passwd(5) has no such user. Throws UsageError if a variable is not a number.
 Identity InvokingUser();
 
 // Changes this process's identity permanently: user, group, and the supplementary groups of the
 // user. Throws SystemError.
 void Become(const Identity& identity);
-// Changes this process's identity permanently to the invoking user, and puts the user's HOME, USER,
-// LOGNAME and SHELL into the environment; does nothing if this process runs as that user already.
+// Changes this process's identity permanently to the invoking user, and sets the user's HOME, USER,
+// LOGNAME and SHELL in the environment; does nothing if this process already runs as that user.
 void BecomeInvokingUser();
 
-// Makes no program that this process executes have more rights than it (PR_SET_NO_NEW_PRIVS):
-// neither set-uid bits nor capabilities of files count. Throws SystemError.
+// Sets PR_SET_NO_NEW_PRIVS: no program that this process executes from now on has more privileges
+// than this process, because neither set-uid bits nor capabilities of files count. Throws
+// SystemError.
 void ForbidNewPrivileges();
 
-// A user's entry in passwd(5).
+// The entry of a user in passwd(5).
 struct Account {
   std::string name, home, shell;
   gid_t group = 0;

@@ -26,7 +26,7 @@ namespace {
 
 using Step = LaunchError::Step;
 
-// The report of the new process when a step fails.
+// The report that the new process sends to its parent when a step fails.
 struct Report {
   Step step = Step::kPrepare;
   int error = 0;
@@ -59,7 +59,8 @@ int DuplicateForProgram(int fd) {
 
 void TakeDescriptors(const LaunchOptions& options) {
   constexpr std::string_view kAttempted = "set standard input and output";
-  // Moves the descriptors above 2 first, so that none is overwritten before it is used.
+  // Duplicates the descriptors to numbers above 2 first, so that no descriptor is overwritten
+  // before it is used.
   std::array<int, 3> sources;
   for (size_t i = 0; i < sources.size(); ++i) {
     sources[i] = SystemCall(kAttempted, DuplicateForProgram(options.standard[i]));
@@ -70,7 +71,7 @@ void TakeDescriptors(const LaunchOptions& options) {
   for (const int fd : options.inherited) SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, 0));
 }
 
-// Does not return except by throwing; `step` is the step that failed.
+// Executes the program; returns only by throwing, with `step` the step that failed.
 void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   EnterGroup(options, parent);
   if (options.prepare) options.prepare();
@@ -79,14 +80,15 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   if (!folder.empty()) SystemCall("working directory " + folder, chdir(folder.c_str()));
   step = Step::kDescriptors;
   TakeDescriptors(options);
-  // Restores the limit only now: before, the parent's descriptors are still open, so that no number
-  // below the limit is free.
+  // Restores the limit only at this point: earlier the parent's descriptors are still open, so that
+  // no number below the limit is free.
   if (options.former_descriptor_limit) {
     RestoreDescriptorLimit();
     RestoreCallersLimits();
   }
   step = Step::kTerminal;
-  // Takes the terminal as the user, and not from another session (tty_ioctl(4)).
+  // Makes the terminal the controlling terminal, as the user, and does not take it from another
+  // session (tty_ioctl(4)).
   if (options.terminal) SystemCall("take the terminal", ioctl(STDIN_FILENO, TIOCSCTTY, 0));
   step = Step::kExecute;
   const std::vector<char*> words = Pointers(options.words);
@@ -95,15 +97,15 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     environment = Pointers(*options.environment);
     environ = environment.data();
   }
-  // Uses execv(3) for a path, because execvp(3) runs a file that is not an executable with /bin/sh.
+  // Uses execv(3) for a path, because execvp(3) runs a file that is no executable with /bin/sh.
   const bool is_path = options.words[0].find('/') != std::string::npos;
   SystemCall("execute " + options.words[0], (is_path ? execv : execvp)(words[0], words.data()));
 }
 
 // Runs in the new process: executes the program, or reports the error and exits.
 [[noreturn]] void BecomeOrReport(const LaunchOptions& options, pid_t parent, int pipe) {
-  // The descriptor is closed when the program is executed; before that it must not be one of the
-  // descriptors 0 to 2.
+  // Moves the descriptor of the pipe above 2, because the standard descriptors are replaced; the
+  // execution of the program closes it.
   const int report_fd = pipe > STDERR_FILENO ? pipe : fcntl(pipe, F_DUPFD_CLOEXEC, 3);
   Report report;
   try {
@@ -121,7 +123,7 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   ExitForked(127);
 }
 
-// Returns whether there is a report, and reads it.
+// Reads a report from the pipe. Returns whether there is one.
 bool Receive(int pipe, Report& report) {
   ssize_t got = 0;
   do {
@@ -130,7 +132,8 @@ bool Receive(int pipe, Report& report) {
   return got == sizeof report;
 }
 
-// Returns whether there is something to read before the asker has closed.
+// Waits for a report. Returns whether the pipe is readable before the process that waits for the
+// program has closed its socket.
 bool AwaitReport(int pipe, int asker) {
   std::array<pollfd, 2> waits{{{pipe, POLLIN, 0}, {asker, 0, 0}}};
   while (poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR) {

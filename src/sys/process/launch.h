@@ -14,36 +14,37 @@
 
 namespace viaduct::sys {
 
-// Environment variables as NAME=VALUE.
+// Environment variables in the form NAME=VALUE.
 using Environment = std::vector<std::string>;
 Environment OwnEnvironment();
 void SetVariable(Environment& environment, std::string_view name, std::string_view value);
 void UnsetVariable(Environment& environment, std::string_view name);
 
 struct LaunchOptions {
-  // The process group of a launched program.
+  // The process group that a launched program runs in.
   enum class Group {
-    kParents,  // Ctrl-C on the terminal reaches the program
+    kParents,  // the parent's group: Ctrl-C on the terminal reaches the program
     kOwn,      // a separate process group
     kOwnSession,
   };
 
-  std::vector<std::string> words;          // argv; the first: searched in the PATH of `environment`
-  std::optional<Environment> environment;  // default: this process's
-  std::string folder;                      // the program's working directory; "": this process's
+  // The words of the command (argv); the first is searched in the PATH of `environment`.
+  std::vector<std::string> words;
+  std::optional<Environment> environment;   // default: this process's
+  std::string folder;                       // the program's working directory; "": this process's
   std::array<int, 3> standard{-1, -1, -1};  // input, output, error; -1: /dev/null
   std::vector<int> inherited;               // further descriptors, passed under the same numbers
   Group group = Group::kParents;
   bool terminal = false;         // new session; standard input becomes its controlling terminal
-  bool default_signals = false;  // ResetSignals(); no signal is blocked in any case
-  // RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
+  bool default_signals = false;  // calls ResetSignals(); in both cases no signal is blocked
+  // Calls RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
   bool former_descriptor_limit = false;
-  // A socket of the process that waits for the program. The launch is given up once it is closed:
-  // the program's folder or file may be in a file system that does not answer.
+  // A socket of the process that waits for the program. The launch is cancelled once the socket's
+  // peer is closed: the program's folder or file may be in a file system that does not answer.
   int asker = -1;
   int death_signal = 0;  // sent to the program when its parent, the calling thread, ends
-  // Called in the new process after its process group is set and before its working directory and
-  // descriptors are. Launch() rethrows its exceptions.
+  // A function that is called in the new process after its process group is set and before its
+  // working directory and descriptors are set. Launch() rethrows the function's exceptions.
   std::function<void()> prepare;
 };
 

@@ -19,7 +19,7 @@
 namespace viaduct::sys {
 namespace {
 
-// Returns the program's standard output.
+// Launches a program and returns its standard output.
 std::string OutputOf(LaunchOptions options) {
   Pipe pipe = MakePipe();
   options.standard[1] = pipe.write.get();
@@ -45,7 +45,8 @@ TEST(LaunchTest, GivesFolderAndEnvironment) {
   EXPECT_EQ(OutputOf(Shell("echo $A")), "own\n");
 }
 
-// Short and long values, so that a dangling copy at the time of execution would be detected.
+// Uses short and long values, so that the test would detect a dangling copy at the time of
+// execution.
 TEST(LaunchTest, EveryVariableArrivesWhole) {
   LaunchOptions options = Shell("env | sort");
   options.environment = Environment{"PATH=/usr/bin:/bin"};
@@ -58,7 +59,8 @@ TEST(LaunchTest, EveryVariableArrivesWhole) {
   EXPECT_THAT(OutputOf(options), testing::HasSubstr(expected));
 }
 
-// The program hangs as if its folder were in a file system that does not answer.
+// Lets the program hang before its execution, as if its folder were in a file system that does not
+// answer.
 TEST(LaunchTest, OneThatHangsIsGivenUpWhenNobodyWaitsForIt) {
   auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
   LaunchOptions options = Shell("true");
@@ -83,7 +85,8 @@ TEST(LaunchTest, InheritsOnlyWhatItIsGiven) {
   LaunchOptions options = Shell("ls /proc/self/fd | wc -l; test -e /proc/$$/fd/$0 && echo given");
   options.words.push_back(std::to_string(given.read.get()));
   options.inherited = {given.read.get()};
-  EXPECT_EQ(OutputOf(options), "5\ngiven\n");  // 0 to 2, the given one, and the folder itself's
+  // Expects 5 entries: 0 to 2, the given descriptor, and the one with which ls reads the folder.
+  EXPECT_EQ(OutputOf(options), "5\ngiven\n");
 }
 
 TEST(LaunchTest, StandardStreamsMayBeAnyDescriptors) {
@@ -107,7 +110,7 @@ TEST(LaunchTest, MakesGroupsAndSessions) {
   }
 }
 
-// Ignores signal 32, which the C library reserves, as posix_spawn(3) does in the programs it
+// Ignores signal 32, which the C library reserves, as posix_spawn(3) does in the programs that it
 // starts.
 void IgnoreLibrarySignal() {
   const std::array<uint64_t, 4> ignore = {reinterpret_cast<uintptr_t>(SIG_IGN)};
@@ -116,7 +119,7 @@ void IgnoreLibrarySignal() {
 
 TEST(LaunchTest, NoSignalIsBlockedAndThoseThatAreIgnoredCanBeReset) {
   IgnoreLibrarySignal();
-  ResetSignals();  // a test run in the background inherits ignored ones
+  ResetSignals();  // resets signals that a test run in the background inherits as ignored
   signal(SIGUSR1, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);

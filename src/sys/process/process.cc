@@ -33,8 +33,8 @@ std::string ReadStat(const std::string& process) {
   return length <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(length));
 }
 
-// Returns field `number` (1-based, at least 3) of a stat line; the name (field 2) is in parentheses
-// and may itself hold spaces and parentheses, so counting starts after the last one.
+// Returns field `number` (1-based, at least 3) of a stat line. The name (field 2) is in parentheses
+// and may itself contain spaces and parentheses, so counting starts after the last parenthesis.
 std::string_view StatField(std::string_view stat, int number) {
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return {};
@@ -48,7 +48,7 @@ std::string_view StatField(std::string_view stat, int number) {
   }
 }
 
-// Returns a field that is a number; 0 when malformed.
+// Returns a field that is a number; 0 if the field is malformed.
 template <class Integer>
 Integer StatNumber(std::string_view stat, int number) {
   const std::string_view field = StatField(stat, number);
@@ -57,9 +57,9 @@ Integer StatNumber(std::string_view stat, int number) {
   return error == std::errc() && end == field.end() ? value : 0;
 }
 
-// Returns the clock ticks that this process's time namespace adds to times since boot. The file is
-// about the namespace of this process's children, which is this process's own unless it has called
-// unshare(2) since it was executed.
+// Returns the clock ticks that this process's time namespace adds to times since boot. The file
+// describes the time namespace of this process's children, which is this process's namespace, too,
+// unless the process has called unshare(2) since it was executed.
 int64_t AddedTicks() {
   constexpr int64_t kSecond = 1'000'000'000;
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
@@ -67,7 +67,7 @@ int64_t AddedTicks() {
   int64_t seconds = 0, nanoseconds = 0;
   for (std::string clock; lines >> clock >> seconds >> nanoseconds;) {
     if (clock != "boottime" && clock != "7") continue;  // CLOCK_BOOTTIME
-    // Rounded down, also below 0: the kernel's nanoseconds are never negative.
+    // Rounds down, also below 0: the kernel's nanoseconds are never negative.
     return seconds * (kSecond / tick) + nanoseconds / tick;
   }
   return 0;
@@ -78,7 +78,7 @@ uint64_t StartTimeOf(std::string_view stat) {
   return shown == 0 ? 0 : shown - static_cast<uint64_t>(AddedTicks());
 }
 
-// Returns the children of each process, by parent.
+// Returns the children of each process; the key is the parent's pid.
 std::multimap<int, int> ProcessTree() {
   std::multimap<int, int> children;
   for (const int pid : AllProcesses()) {
@@ -100,7 +100,7 @@ void SignalAll(const std::vector<Victim>& victims, int signal) {
   }
 }
 
-// Waits until all have ended or `timeout` has passed; returns true when all have.
+// Waits until all processes have ended or `timeout` has passed; returns whether all have ended.
 bool AwaitEnd(std::vector<Victim>& victims, Duration timeout) {
   const Instant deadline = MonotonicClock::Now() + timeout;
   for (Victim& victim : victims) {
@@ -178,7 +178,7 @@ UniqueFd OpenPidFd(int pid) {
 }
 
 void TerminateProcesses(const std::vector<int>& pids, Duration timeout) {
-  // Handles as many processes at once as there are descriptors.
+  // Handles as many processes at a time as descriptors are available.
   for (auto next = pids.begin(); next != pids.end();) {
     std::vector<Victim> victims;
     for (; next != pids.end(); ++next) {
@@ -193,13 +193,14 @@ void TerminateProcesses(const std::vector<int>& pids, Duration timeout) {
 }
 
 void AllowHighestPriority(pid_t pid) {
-  // The limit counts from 1 (nice 19) to 40 (nice -20): getrlimit(2).
+  // RLIMIT_NICE counts from 1 (nice 19) to 40 (nice -20): getrlimit(2).
   const rlimit limit{40, 40};
   prlimit(pid, RLIMIT_NICE, &limit, nullptr);
 }
 
 int TakeHighestPriority() {
-  // The members of struct sched_attr of linux/sched/types.h, which not all C libraries have.
+  // A structure with the members of struct sched_attr of linux/sched/types.h, which not all C
+  // libraries have.
   struct {
     uint32_t size, policy;
     uint64_t flags;
@@ -209,8 +210,9 @@ int TakeHighestPriority() {
   } wish{};
   wish.size = sizeof wish;
   wish.nice = -20;
-  // A slice of 0.1 ms: since Linux 6.12 a task that wakes preempts one whose slice is longer, where
-  // priority alone lets that run on until the next tick (kernel/sched/features.h, PREEMPT_SHORT).
+  // Requests a slice of 0.1 ms: since Linux 6.12 a task that wakes preempts a task with a longer
+  // slice, whereas with priority alone it would wait until the next tick (kernel/sched/features.h,
+  // PREEMPT_SHORT).
   wish.runtime = 100000;
   if (syscall(SYS_sched_setattr, 0, &wish, 0U) != 0) {
     setpriority(PRIO_PROCESS, 0, -20);

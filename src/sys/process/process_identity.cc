@@ -14,18 +14,19 @@
 namespace viaduct::sys {
 namespace {
 
-// The machine's initial pid namespace: PROC_PID_INIT_INO of linux/nsfs.h. All processes are visible
-// from there.
+// The inode number of the machine's initial pid namespace, PROC_PID_INIT_INO of linux/nsfs.h. All
+// processes are visible from that namespace.
 constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 
-// Returns the inode number of a process's pid namespace; 0: it has ended, or may not be inspected.
+// Returns the inode number of a process's pid namespace; 0: the process has ended, or may not be
+// inspected.
 uint64_t PidNamespaceOf(const std::string& process) {
   struct stat status;
   return stat(("/proc/" + process + "/ns/pid").c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-// Returns a process's pids: in the namespace that /proc shows, in the next inner one, and so on to
-// the process's own.
+// Returns a process's pids: the pid in the namespace that /proc shows, the pid in the next inner
+// namespace, and so on to the process's namespace.
 std::vector<int> PidsOf(const std::string& process) {
   std::istringstream lines(ReadFileIfAny("/proc/" + process + "/status"));
   for (std::string line; std::getline(lines, line);) {
@@ -39,7 +40,8 @@ std::vector<int> PidsOf(const std::string& process) {
   return {};
 }
 
-// Returns the namespace whose pids /proc shows: that in which /proc was mounted. 0: unknown.
+// Returns the namespace whose pids /proc shows, which is the one in which /proc was mounted. 0:
+// unknown.
 uint64_t PidNamespaceOfProc() { return PidNamespaceOf(PidsOf("self").size() == 1 ? "self" : "1"); }
 
 }  // namespace

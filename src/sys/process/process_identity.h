@@ -5,10 +5,10 @@
 
 namespace viaduct::sys {
 
-// The identity of a process. A pid is a number of its namespace (pid_namespaces(7)), and is reused;
-// with the start time it is unique.
+// The identity of a process. A pid is a number in its namespace (pid_namespaces(7)), and is reused;
+// together with the start time it is unique.
 struct ProcessIdentity {
-  int pid = 0;                 // in pid_namespace
+  int pid = 0;                 // the process's number in pid_namespace
   uint64_t start_time = 0;     // ProcessStartTime()
   uint64_t pid_namespace = 0;  // the namespace's inode number
 
@@ -18,11 +18,11 @@ struct ProcessIdentity {
 // Returns the identity of the calling process.
 ProcessIdentity OwnIdentity();
 
-// kUnknown: the process would be in a pid namespace whose processes this one cannot see, or may not
-// inspect.
+// The state of a process. kUnknown: the process belongs to a pid namespace whose processes this
+// process cannot see or may not inspect.
 enum class Life { kDead, kAlive, kUnknown };
-// Returns whether a process is alive; a zombie is dead. Throws SystemError if descriptors or memory
-// are short.
+// Returns the state of a process; a zombie is dead. Throws SystemError if descriptors or memory are
+// short.
 Life LifeOf(const ProcessIdentity& process);
 
 }  // namespace viaduct::sys

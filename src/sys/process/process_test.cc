@@ -89,7 +89,7 @@ TEST(Process, MalformedStatHasNoStartTime) {
 TEST(Process, HasEndedBeforeItIsGone) {
   EXPECT_FALSE(HasEnded("7 (a Z) S 1 7 7 0 -1 4194560 1"));
   EXPECT_TRUE(HasEnded("7 (a) Z 1 7 7 0 -1 4194560 1"));
-  EXPECT_TRUE(HasEnded("7 (a) R 1 7 7 0 -1 4194564 1"));  // exiting
+  EXPECT_TRUE(HasEnded("7 (a) R 1 7 7 0 -1 4194564 1"));  // the flags of a process that is exiting
 }
 
 TEST(Process, OursIsAlive) {
@@ -130,7 +130,7 @@ TEST(Process, EndsOneThatIgnoresTerm) {
   close(ready[1]);
   const uint64_t start = ProcessStartTime(child);
   TerminateProcesses({child}, Duration::Milliseconds(1));
-  EXPECT_FALSE(ProcessAlive(child, start));  // a zombie does not count
+  EXPECT_FALSE(ProcessAlive(child, start));  // a zombie does not count as alive
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));

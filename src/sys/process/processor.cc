@@ -16,7 +16,7 @@
 namespace viaduct::sys {
 namespace {
 
-// Claims a processor by a name in the abstract namespace of Unix sockets (unix(7)), which has one
+// Claims a processor by a name in the abstract namespace of UNIX sockets (unix(7)): a name has one
 // owner and leaves no file behind.
 UniqueFd Claim(int processor) {
   UniqueFd claim(SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));

@@ -32,13 +32,13 @@ TEST(ProcessorLease, IsNeverGivenTwice) {
   const int before = Usable();
   std::vector<ProcessorLease> leases;
   for (int i = 0; i <= before; ++i) {
-    // Each lease is taken while this thread may run on any processor.
+    // Takes each lease while this thread may run on any processor.
     auto lease = ProcessorLease::Take();
     if (!lease) break;
     for (const auto& other : leases) EXPECT_NE(other.processor(), lease->processor());
     leases.push_back(std::move(*lease));
   }
-  // A leased thread may use no other processor: the second lease finds none.
+  // The second lease finds no processor, because a thread with a lease may use no other processor.
   EXPECT_LE(leases.size(), 1u);
   EXPECT_FALSE(ProcessorLease::Take().has_value());
 }
@@ -79,7 +79,7 @@ TEST(ThreadPolicy, RefusesWithAReasonAndLeavesNothing) {
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
   try {
-    // The priority 1000 does not exist.
+    // Sets a priority that does not exist, 1000.
     const ThreadPolicyScope scope({.processors = std::to_string(first), .fifo_priority = 1000});
     FAIL();
   } catch (const SystemError& error) {

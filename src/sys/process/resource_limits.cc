@@ -14,7 +14,8 @@ namespace {
 
 constexpr rlim_t kMegabyte = 1 << 20;
 
-// A limit: the minimum that root's half sets for itself, and the minimum that it needs to work.
+// A resource limit: the minimum that root's half sets for itself, the minimum that it needs to
+// work, and its name.
 struct Wanted {
   __rlimit_resource resource;
   rlim_t least, needed;
@@ -32,7 +33,8 @@ constexpr std::array kWanted = {
     Wanted{RLIMIT_RTTIME, RLIM_INFINITY, 0, "real-time processor time"},
     Wanted{RLIMIT_MEMLOCK, 8 * kMegabyte, 0, "locked memory"},
     Wanted{RLIMIT_SIGPENDING, 4096, 0, "pending signals"},
-    // A core file has data that only root may see, and would be in a folder of root's.
+    // Forbids core files: a core file contains data that only root may see, and would be in a
+    // folder of root.
     Wanted{RLIMIT_CORE, 0, 0, "core files"},
 };
 

@@ -1,14 +1,14 @@
-// The resource limits (getrlimit(2)) under which root's half works, and those of its caller.
+// The resource limits (getrlimit(2)) of root's half, and the limits of its caller.
 #pragma once
 
 namespace viaduct::sys {
 
-// Replaces the caller's limits by root's own in a process of root's half, because the caller's
-// could end its work halfway. Sets what the hard limits permit if the kernel forbids raising them,
-// and throws EnvironmentError if that is too little to work with.
+// Replaces the caller's limits in a process of root's half, because the caller's limits could end
+// its work halfway. Sets the values that the hard limits permit if the kernel forbids raising them,
+// and throws EnvironmentError if these values are too low to work with.
 void TakeRootsLimits();
 
-// Restores, in the process of a program of the caller, the limits before TakeRootsLimits().
+// Restores, in the process of a program of the caller, the limits that TakeRootsLimits() replaced.
 void RestoreCallersLimits();
 
 }  // namespace viaduct::sys

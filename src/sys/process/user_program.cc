@@ -27,7 +27,7 @@ Environment EnvironmentOf(const ProgramOptions& options) {
   return environment;
 }
 
-// Runs in the program's process: enters the namespace and becomes the owner.
+// Enters the namespace and becomes the owner; runs in the program's process.
 void EnterNode(const ProgramOptions& options, int namespace_fd, const Identity& owner,
                const std::function<void()>& enter) {
   umask(options.file_mask & 0777);

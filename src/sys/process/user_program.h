@@ -13,48 +13,49 @@
 
 namespace viaduct::sys {
 
-// The error of a program that cannot be executed: it does not exist, this user may not execute it,
-// or it is no executable.
+// The error of a program that cannot be executed: the program does not exist, this user may not
+// execute it, or its file is no executable.
 class ExecuteError : public EnvironmentError {
  public:
   ExecuteError(const std::string& message, int error_number)
       : EnvironmentError(message), error_number_(error_number) {}
   int error_number() const { return error_number_; }  // errno of execve(2)
-  // Returns the exit status of a shell for this error (POSIX.1-2017, XCU 2.8.2).
+  // Returns the exit status that a shell has for this error (POSIX.1-2017, XCU 2.8.2).
   int shell_status() const;
 
  private:
   int error_number_;
 };
 
-// The file of the users whose programs may gain privileges in namespaces of Viaduct: one name per
-// line.
+// The file that lists the users whose programs may gain privileges in namespaces of Viaduct: one
+// name per line.
 inline constexpr char kNewPrivilegesFile[] = "/etc/viaduct/new-privileges";
 
 struct ProgramOptions {
   std::vector<std::string> arguments;              // arguments[0] is searched in PATH
-  std::map<std::string, std::string> environment;  // all variables
-  std::string working_directory;                   // empty: the caller's
-  // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
+  std::map<std::string, std::string> environment;  // all environment variables
+  std::string working_directory;                   // empty: the caller's working directory
+  // The descriptors of standard input, output and error; -1: /dev/null. The caller keeps owning the
+  // descriptors.
   int standard_input = -1, standard_output = -1, standard_error = -1;
-  // True if standard input is a terminal (the slave of a pty) that belongs to no session yet: it
+  // Whether standard input is a terminal (the slave of a pty) that belongs to no session yet, and
   // becomes the controlling terminal of the program's session.
   bool terminal = false;
   mode_t file_mask = 022;  // umask(2)
-  int asker = -1;          // LaunchOptions
-  // Whether set-uid bits and capabilities of files count for programs that it executes. A
-  // namespace's addresses are its user's choice, and sudoers(5) grants rights to hosts by
-  // addresses: so only if root has allowed it (kNewPrivilegesFile). Root's own programs have all
-  // privileges.
+  int asker = -1;          // LaunchOptions::asker
+  // Whether set-uid bits and capabilities of files count for programs that it executes. The user
+  // chooses a namespace's addresses, and sudoers(5) grants rights to hosts by their addresses: so
+  // this may be true only if root has allowed it for the user (kNewPrivilegesFile). Root's programs
+  // have all privileges.
   bool new_privileges = false;
 };
 
 // Forks and executes the program in the network namespace, as `owner`, in a separate session, with
-// the caller's resource limits, and returns its pid (which is also its process group) once it runs.
-// Only the three standard descriptors are inherited. `where` names the namespace in messages.
-// `enter` is called in the new process before it becomes the owner's. Throws ExecuteError,
-// EnvironmentError if the owner may not have new privileges, or Error if the program cannot be
-// started for another reason.
+// the caller's resource limits. Returns its pid, which is also its process group, once the program
+// runs. The program inherits only the three standard descriptors. `where` names the namespace in
+// messages. `enter` is called in the new process before the process becomes `owner`. Throws
+// ExecuteError, EnvironmentError if the owner may not have new privileges, or Error if the program
+// cannot be started for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner, const std::function<void()>& enter = {});
 

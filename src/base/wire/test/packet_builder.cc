@@ -16,18 +16,18 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 template <class... F>
-Overloaded(F...) -> Overloaded<F...>;  // clang before 17 does not deduce it
+Overloaded(F...) -> Overloaded<F...>;  // clang before 17 does not deduce this by itself
 
 using Buffer = std::vector<std::byte>;
 
-// Puts a header before the layers above it, which have been built already.
+// Puts a header before the bytes of the layers above it, which have been built already.
 template <class Header>
 void Prepend(Buffer& built, const Header& header, size_t size = Header::kSize) {
   built.insert(built.begin(), size, std::byte{0});
   header.Write(built);
 }
 
-// Returns the EtherType that the layer below has for a layer.
+// Returns the EtherType by which the layer below a layer announces it.
 uint16_t TypeOf(const Layer* layer) {
   if (layer == nullptr) return 0;
   return std::visit(Overloaded{[](const Vlan& vlan) { return vlan.tag_type; },
@@ -49,7 +49,7 @@ uint8_t ProtocolOf(const Layer* layer) {
                     *layer);
 }
 
-// The addresses that a transport's checksum covers.
+// The addresses of an IP header, which the checksum of the transport above it covers.
 struct Addresses {
   IpAddress source, destination;
 };
@@ -65,7 +65,7 @@ std::optional<Addresses> AddressesOf(const Layer* layer) {
   return std::nullopt;
 }
 
-// One layer's part of Build(): `below` and `above` are its neighbours, null at the ends.
+// Writes one layer for Build(). `below` and `above` are the neighbouring layers, null at the ends.
 class Writer {
  public:
   Writer(Buffer& built, const Layer* below, const Layer* above)
@@ -153,7 +153,8 @@ class Writer {
 };
 
 std::string FlagsOf(const TcpHeader& tcp) {
-  constexpr std::string_view kNames = "FSRPAUEC";  // letters of tcpdump and scapy, from bit 0 on
+  // The letters of tcpdump and scapy for the TCP flags, from bit 0 on.
+  constexpr std::string_view kNames = "FSRPAUEC";
   std::string text;
   for (size_t bit = 0; bit < kNames.size(); ++bit) {
     if ((tcp.flags >> bit & 1) != 0) text += kNames[bit];
@@ -161,7 +162,7 @@ std::string FlagsOf(const TcpHeader& tcp) {
   return text;
 }
 
-// Walks a frame's layers, adding to a description.
+// Parses the layers of a frame one after another, and adds each to a description.
 class Describer {
  public:
   explicit Describer(ConstBytes rest) : rest_(rest) {}

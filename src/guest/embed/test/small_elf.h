@@ -1,4 +1,4 @@
-// For tests: a minimal executable for src/guest/embed.
+// A minimal executable for the tests of src/guest/embed.
 #pragma once
 
 #include <elf.h>
@@ -12,11 +12,11 @@ namespace viaduct::embed {
 inline constexpr uintptr_t kSmallAddress = 0x60000000;
 inline constexpr const char* kSmallSymbols[] = {"main"};
 
-// An executable with one segment, one relocation and one symbol.
+// An ELF executable with one segment, one relocation and one symbol.
 struct SmallElf {
   Elf64_Ehdr header{};
   Elf64_Phdr segment{};
-  Elf64_Shdr sections[4]{};  // (empty), symbols, names, relocations
+  Elf64_Shdr sections[4]{};  // an empty section, symbols, names, relocations
   Elf64_Sym symbols[2]{};
   Elf64_Rela relocation{};
   char names[16] = "\0main";

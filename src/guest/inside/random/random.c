@@ -1,6 +1,6 @@
-// libviaduct-random.so, preloaded into guest kernels: getrandom(2), a guest's only source of
-// randomness (arch/um/include/asm/archrandom.h), returns the numbers of splitmix64 from UML_SEED
-// on.
+// libviaduct-random.so, which is preloaded into guest kernels: its getrandom(2), a guest's only
+// source of randomness (arch/um/include/asm/archrandom.h), returns the numbers that splitmix64
+// draws from the seed UML_SEED.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

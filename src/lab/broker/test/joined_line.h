@@ -1,4 +1,4 @@
-// A line of routers whose paths are joined, and its ends, for tests.
+// A line of routers whose paths are joined, and taps at the ends of the line, for tests.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace viaduct::broker::test {
 
 using Frame = std::vector<std::byte>;
 
-// Returns the MAC address of the interface at this side, 1 or 2, of a link of the line.
+// Returns the MAC address of the interface at the side `side` (1 or 2) of a link of the line.
 std::string MacOnLine(int link, int side);
 
-// The line n0 -0- n1 -1- n2 ... with the addresses 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
+// A lab with the line n0 -0- n1 -1- n2 ..., whose links are numbered from 0. The addresses on a
+// link are 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
 class JoinedLine {
  public:
   // `specs`: the SPEC of both directions of some links.
@@ -26,16 +27,18 @@ class JoinedLine {
 
   static std::string Name(int node);
 
-  // Throws Error if the command fails.
+  // Runs a shell command in a node. Throws Error if it fails.
   void Run(int node, const std::string& command);
-  // Returns a counter of the packets that the node received (results, data_planes).
+  // Returns the counter `what` of the packets that a node received on an interface (data_planes in
+  // results).
   uint64_t Count(int node, const std::string& what, const char* interface = "eth0");
 
   Client& client() { return client_; }
   const lab::Topology& topology() const { return topology_; }
   int last() const { return last_; }
 
-  // Return a packet from n0 to the last node.
+  // Return a frame with an IPv4 or IPv6 packet from n0 to the last node; `number` identifies the
+  // packet.
   Frame Packet(int number, uint8_t ttl = 64) const;
   Frame Packet6(int number, uint8_t hop_limit = 64) const;
 
@@ -48,14 +51,14 @@ class JoinedLine {
   Client client_;
 };
 
-// The interface eth0 of a node.
+// A tap on the interface eth0 of a node: sends frames from the interface and reads arriving frames.
 class EndTap {
  public:
   EndTap(Client& client, const std::string& node) : tap_(client, node, "eth0") {}
 
   void Send(wire::ConstBytes frame) const { tap_.Send(frame); }
   // Returns descriptions of the UDP and ICMP packets that have arrived since the last call, without
-  // those to groups, which nodes send by themselves (router solicitations).
+  // packets to multicast groups, which nodes send by themselves (router solicitations).
   std::vector<std::string> Take() const;
 
  private:

@@ -21,13 +21,14 @@
 namespace viaduct::broker::test {
 namespace {
 
-constexpr int kBatch = 64;  // packets between markers: no queue on the way must hold more
+// The number of packets between two markers, and so the maximum number of packets in any queue.
+constexpr int kBatch = 64;
 constexpr Duration kTimeout = Duration::Seconds(60);
 constexpr Duration kSilence = Duration::Milliseconds(100);
 
-// Returns FNV-1a of the bytes after the IP header of a frame without options: payloads, and the
-// packets that ICMP errors quote. Left out of a quote are the identification, which the kernel
-// draws for packets that it sends itself, and the checksums that depend on it.
+// Returns FNV-1a of the bytes after the IP header, for a frame without IP options: the payload, or
+// the packet that an ICMP error quotes. Skips the quoted identification, which the kernel draws for
+// packets that it sends itself, and the quoted checksums that depend on it.
 uint32_t HashBehindIp(wire::ConstBytes frame, bool is_icmp_error) {
   constexpr std::array<size_t, 6> kDrawn = {36, 37, 46, 47, 52, 53};
   const bool is_ipv6 = frame.size() > 14 && (frame[14] >> 4) == std::byte{6};
@@ -47,13 +48,13 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// Whether a kernel sent the packet on its own: listener reports, neighbour discovery.
+// Whether a kernel sent the packet on its own initiative: listener reports, neighbour discovery.
 bool IsOfKernel(const std::string& text) {
   return Has(text, "/ icmpv6 13") || Has(text, "/ icmpv6 14");
 }
 
-// Whether kernels limit the packet by the clock under any settings: answers about networks without
-// a route (ip_error() of net/ipv4/route.c).
+// Whether the packet is one whose rate kernels limit under any settings: an ICMP error about a
+// network without a route (ip_error() of net/ipv4/route.c).
 bool IsByClock(const std::string& text) { return Has(text, "/ icmp 3/0 "); }
 
 bool IsIpv4Error(const std::string& text) {
@@ -65,7 +66,8 @@ bool IsError(const std::string& text) {
          Has(text, "/ icmpv6 3/") || Has(text, "/ icmpv6 4/");
 }
 
-// Removes an identification that a kernel has drawn for an answer.
+// Removes from the description the IP identification that a kernel has drawn for an answer or a
+// fragment.
 void RemoveDrawnId(std::string* text) {
   if (!Has(*text, "/ icmp ") && !Has(*text, " fragment ")) return;
   const size_t start = text->find(" id ");
@@ -108,7 +110,7 @@ class Listener {
       return;
     }
     RemoveDrawnId(&text);
-    if (!IsIpv6Fragment(frame)) {  // fragments have a drawn number, too
+    if (!IsIpv6Fragment(frame)) {  // the identification of a fragment is drawn by a kernel
       text += fmt::format(" hash {:08x}", HashBehindIp(frame, IsIpv4Error(text)));
     }
     frames_.push_back(std::move(text));
@@ -119,10 +121,10 @@ class Listener {
   uint64_t markers_ = 0, clocked_ = 0, arrived_ = 0;
 };
 
-// Whether a place, "d0" or "d0/eth0", is a host's.
+// Whether a place ("d0" or "d0/eth0") is at a host and not at a router.
 bool IsHost(const std::string& place) { return !place.starts_with('r'); }
 
-// A network that is up.
+// A random network that is up, with listeners at its interfaces.
 class Running {
  public:
   Running(uint64_t seed, const fib::DataPlane& plane, EqualPaths paths, Where where)
@@ -172,7 +174,8 @@ class Running {
   }
 
  private:
-  // Adds all neighbours' addresses, so that no packet waits for address resolution.
+  // Adds the MAC addresses of all neighbours to the kernels, so that no packet waits for address
+  // resolution.
   void KnowNeighbours() {
     std::map<std::string, std::string> commands;
     for (const lab::Link& link : network_.topology.links) {
@@ -183,8 +186,8 @@ class Running {
         for (const wire::IpPrefix& each : far.addresses) {
           text += Neighbour(each.address, far.mac, here.interface);
         }
-        // Random packets have these addresses as sources: a router resolves them to its host, the
-        // host to a MAC address that no node has.
+        // Adds the addresses of random packets that no node has: a router resolves such an address
+        // to its host, a host to a MAC address that no node has.
         wire::MacAddress nobody = far.mac;
         nobody.bytes[0] |= 4;
         for (const wire::IpAddress& each : StrangersOn(far)) {
@@ -222,7 +225,7 @@ class Running {
     for (auto& [name, tap] : taps_) tap.Take();
   }
 
-  // Waits until a marker has arrived: then all frames sent before it have arrived.
+  // Sends markers until one has arrived: all frames sent before it have arrived then.
   void AwaitMarker(const Listener& source) {
     const Listener& sink = taps_.at(std::string(kSink) + "/eth0");
     const uint64_t seen = sink.markers();
@@ -240,7 +243,8 @@ class Running {
     }
   }
 
-  // Waits for the frames that another process still has, or that are on their way back.
+  // Waits until no more frames arrive: another process may still forward some frames, and answers
+  // may be on their path back to the source.
   void AwaitSilence() {
     const auto arrived = [&] {
       uint64_t sum = 0;
@@ -255,8 +259,8 @@ class Running {
     }
   }
 
-  // Returns the packets forwarded by each node's kernel (RFC 4293's
-  // ipSystemStatsHCOutForwDatagrams, by its older names) and by its plane.
+  // Returns, for each node, the number of packets forwarded by its kernel (RFC 4293's
+  // ipSystemStatsHCOutForwDatagrams, under the kernel's older names) and by its data plane.
   std::map<std::string, uint64_t> Forwarded() {
     std::map<std::string, uint64_t> forwarded;
     const nlohmann::json description = client_.Describe();
@@ -265,7 +269,8 @@ class Running {
       uint64_t by_plane = 0;
       if (description.contains("packets") && description["packets"].contains(node.name)) {
         for (const auto& interface : description["packets"][node.name]) {
-          // "resolving": the forwarder made the kernel send the packet, which does not count it.
+          // "resolving": the forwarder made the kernel send the packet, and the kernel does not
+          // count the packet as forwarded.
           for (const char* key : {"forwarded", "joined", "resolving"}) {
             by_plane += interface.value(key, 0ULL);
           }
@@ -280,7 +285,8 @@ class Running {
   uint64_t ForwardedByKernel(const std::string& node) const {
     const UniqueFd place = sys::OpenNamespace(network_.topology.name + "." + node);
     const sys::NamespaceScope scope(place.get());
-    // The file has a line of names and one of values for IPv4, one name and value a line for IPv6.
+    // /proc/net/snmp (IPv4) has a line of names and a line of values; /proc/net/snmp6 has one name
+    // and value per line.
     std::istringstream lines(ReadFile("/proc/thread-self/net/snmp"));
     std::string names, values;
     std::getline(lines, names);
@@ -305,7 +311,7 @@ class Running {
   uint64_t by_plane_ = 0, markers_ = 0;
 };
 
-// Returns the frames that are only in `here`, with a sign before each.
+// Returns the frames that are only in `here`, each prefixed by `sign`.
 Frames OnlyIn(const Frames& here, const Frames& there, const std::string& sign) {
   Frames only;
   std::ranges::set_difference(here, there, std::back_inserter(only));
@@ -339,8 +345,8 @@ std::vector<std::string> Differences(const Arrivals& plane, const Arrivals& refe
     std::ranges::move(OnlyIn(seen, expected, "+" + place + " "), std::back_inserter(lines));
     std::ranges::move(OnlyIn(expected, seen, "-" + place + " "), std::back_inserter(lines));
   }
-  // Among several equally short ways the kernel chooses for an error that of the packet which it
-  // quotes; bpf_fib_lookup() does not look into it.
+  // Ignores ICMP errors at routers: among several paths of equal length the kernel sends an error
+  // on the path of the quoted packet, while bpf_fib_lookup() does not read the quoted packet.
   std::erase_if(lines, [](const std::string& line) { return line[1] == 'r' && IsError(line); });
   return lines;
 }

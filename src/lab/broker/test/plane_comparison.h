@@ -11,44 +11,49 @@
 
 namespace viaduct::broker::test {
 
-// Frames that arrived, each as one line with its headers and a hash of the rest; sorted.
+// Frames that arrived, sorted. Each is a line with the frame's headers and a hash of the bytes
+// after the IP header.
 using Frames = std::vector<std::string>;
 
 struct Arrivals {
   std::map<std::string, Frames> at;  // the key is "node/interface"
-  // The number of IPv4 and IPv6 packets that each node passed on, by its kernel or its data plane.
+  // The number of IPv4 and IPv6 packets that each node forwarded, by its kernel or its data plane.
   std::map<std::string, uint64_t> forwarded;
-  uint64_t by_plane = 0;  // the part of them that the data plane itself counted
-  uint64_t markers = 0;   // sent between the packets; the nodes forwarded them, too
-  // Answers that kernels limit by the clock ("no route", per place), which are not among the frames
-  // of `at`: on a slow machine there are more, and nodes forwarded them, too.
+  uint64_t by_plane = 0;  // the packets of `forwarded` that data planes counted
+  uint64_t markers = 0;   // markers sent between the packets; they are in `forwarded`, too
+  // The number of answers whose rate kernels limit ("no route"), by place. These answers are not
+  // among the frames of `at`, but nodes forwarded them: there are more of them on a slow machine.
   std::map<std::string, uint64_t> clocked = {};
-  // Whether the numbers of forwarded packets must agree. False for a plane that answers itself
-  // where there is no route: such answers are limited by the clock, and they are forwarded, too.
+  // Whether the numbers of forwarded packets must agree. False for a data plane that itself answers
+  // packets without a route: the rate of these answers is limited, and they are forwarded, too.
   bool counts_compare = true;
 };
 
-// The nodes where arrivals are noted. Reading a router's packets may change their way through it.
+// The nodes where arriving frames are recorded: hosts only, or all nodes. A process that reads a
+// router's packets may change the packets' path through the router.
 enum class Where { kHosts, kEverywhere };
 
-// The equal paths to compare a plane on: `userspace` chooses among them by a separate hash.
+// Returns whether the comparison of a data plane needs routes over all paths of equal length or
+// over the first: `userspace` chooses among several paths by a separate hash.
 EqualPaths PathsFor(const fib::DataPlane& plane);
 
-// Builds the network of this seed with routers of this plane, sends the packets from its host s,
-// and removes it. Needs root, and that the calling thread stays on one processor: then packets
-// arrive in the order in which they were sent. Throws Error if nothing passes.
+// Builds the network of this seed with routers of this data plane, sends `packets` random packets
+// from the host s, and removes the network. Needs root. The calling thread must stay on one
+// processor, so that packets arrive in the order in which they were sent. Throws Error if no packet
+// passes.
 Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets, EqualPaths paths,
                      Where where = Where::kHosts);
 
-// The frames that arrived with one of two planes only, "+d0/eth0 eth ... / ipv4 ..." (of the first)
-// or "-...".
+// Returns the frames that arrived with only one of the two data planes, as lines that begin with
+// "+" (arrived with `plane`) or "-" (arrived with `reference`): "+d0/eth0 eth ... / ipv4 ...".
 std::vector<std::string> Differences(const Arrivals& plane, const Arrivals& reference);
-// Returns the numbers of forwarded packets, by node, if those of all nodes together differ; empty:
-// they agree, or cannot be compared, as the numbers of markers or of answers by the clock differ.
+// Returns the numbers of forwarded packets by node if their sums over all nodes differ. Returns ""
+// if the sums agree, or cannot be compared because the numbers of markers or of rate-limited
+// answers differ.
 std::string ForwardedOtherwise(const Arrivals& plane, const Arrivals& reference);
 
-// All planes of the table but the kernel's (the reference), the simulator's, and "auto", which
-// stands for another plane.
+// Returns all data planes except the kernel's (the reference), the simulator's, and "auto", which
+// stands for another data plane.
 std::vector<const fib::DataPlane*> ComparedPlanes();
 
 void PinToOneProcessor();

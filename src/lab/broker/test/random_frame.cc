@@ -25,7 +25,8 @@ const lab::Interface& SourceInterface(const RandomNetwork& network) {
   throw std::logic_error("a network without a source");
 }
 
-// A host's router is the second end of its link.
+// Returns the Ethernet header of a frame from the source host to its router, which is at the second
+// end of the host's link.
 Ethernet ToRouter(const RandomNetwork& network) {
   wire::MacAddress router = SourceInterface(network).mac;
   router.bytes[5] = 1;
@@ -59,7 +60,8 @@ Udp RandomUdp(RandomStream& random, int number) {
           .destination = static_cast<uint16_t>(2000 + random.Below(100))};
 }
 
-// Breaks the header, or makes the frame longer or shorter than the header's length.
+// Changes a byte of the IP header, or makes the frame longer or shorter than the length in the
+// header.
 void Break(RandomStream& random, Frame* frame) {
   if (random.Chance(0.5)) {
     (*frame)[14 + random.Below(20)] ^= std::byte{0x21};
@@ -89,7 +91,7 @@ Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number
   return frame;
 }
 
-// Returns an answer to an echo request that no node has sent.
+// Returns a marker: an echo reply to a request that no node has sent.
 Frame MarkerFrame(const RandomNetwork& network) {
   return Build(ToRouter(network) /
                Ipv4{.source = network.ipv4.sources.front(),

@@ -17,7 +17,7 @@ constexpr uint8_t kStranger = 0x77;
 constexpr std::array kLinkLocal = {"fe80::5", "fe80::9"};
 constexpr std::array kFamilies = {wire::Family::kIpv4, wire::Family::kIpv6};
 
-// "10.0.LINK.SIDE/24", "2001:db8:LINK::SIDE/64".
+// Returns the address of a side of a link: "10.0.LINK.SIDE/24" or "2001:db8:LINK::SIDE/64".
 wire::IpPrefix AddressOn(wire::Family family, size_t link, int side) {
   return wire::IpPrefix::Parse(family == wire::Family::kIpv4
                                    ? fmt::format("10.0.{}.{}/24", link, side)
@@ -57,7 +57,8 @@ class Builder {
 
   size_t AddNode(const std::string& name, const fib::DataPlane& plane) {
     lab::Node node{name, &plane, {}, {}, {}};
-    // Every error is answered, without a rate limit; redirects are off, as they cannot be exempted.
+    // The node's kernel sends an ICMP error for every packet in error, without a rate limit.
+    // Redirects are disabled, because they cannot be exempted from the limit.
     node.sysctls = {{"net.ipv4.icmp_ratemask", "0"},
                     {"net.ipv6.icmp.ratemask", "255"},
                     {"net.ipv4.conf.all.send_redirects", "0"}};
@@ -97,7 +98,7 @@ class Builder {
     hosts_.push_back(links_.size() - 1);
   }
 
-  // Hops from a node to a link's network.
+  // Returns the number of hops from a node to the network of a link.
   int Distance(size_t node, size_t link) const {
     std::vector<int> distances(network_.topology.nodes.size(), INT_MAX - 1);
     for (const End& end : links_[link]) distances[end.node] = 0;
@@ -145,7 +146,8 @@ class Builder {
           const auto network = AddressOn(family, link, 1).Network();
           AddRoute(node, network.ToString(), NextHops(family, node, link));
         }
-        // The sink sends it back, until its time to live ends.
+        // The sink returns packets for the network `beyond` to its router until their TTL reaches
+        // zero.
         auto hops = NextHops(family, node, sink_link);
         if (hops.empty()) {
           hops = {{AddressOn(family, sink_link, 1).address, InterfaceOn(node, sink_link)}};
@@ -202,7 +204,7 @@ class Builder {
   EqualPaths paths_;
   RandomNetwork network_;
   std::vector<Ends> links_;
-  std::vector<size_t> hosts_;  // the links of s, d0 and d1, whose first end they are
+  std::vector<size_t> hosts_;  // the links of s, d0 and d1, which are at the first end
 };
 
 }  // namespace

@@ -24,11 +24,11 @@ struct Endpoints {
   std::vector<std::string> sources, destinations;
 };
 
-// Routers that are connected with each other, with some further links and MTUs, and hosts: s, which
-// sends, and d0 and d1.
+// A connected network of routers, with random additional links and MTUs, and three hosts: s, which
+// sends, d0 and d1.
 struct RandomNetwork {
   lab::Topology topology;
-  std::vector<NodeRoute> routes;  // shortest paths
+  std::vector<NodeRoute> routes;  // the routes of the shortest paths
   Endpoints ipv4, ipv6;
 };
 
@@ -39,19 +39,21 @@ inline constexpr const char* kUnrouted = "10.7.0.1";
 // The paths used among several of equal length: all, or the first.
 enum class EqualPaths { kAll, kFirst };
 
-// Routers forward by `plane`, hosts by the kernel. The same seed makes the same network.
+// Returns a network whose routers forward by `plane` and whose hosts forward by the kernel. The
+// same seed makes the same network.
 RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane,
                                 EqualPaths paths = EqualPaths::kAll);
 
-// The addresses on this interface's link that packets come from or go to and that no node has.
+// Returns addresses in the networks of the interface that random packets use as source or
+// destination and that no node has.
 std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface);
 
-// Returns a frame from the host s to its router. Some are broken, or must not be forwarded at all;
-// `number` identifies the frame.
+// Returns a random frame from the host s to its router. Some frames are malformed, or must not be
+// forwarded; `number` identifies the frame.
 Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number);
 // Returns a frame that passes every data plane from s to d0, where no process answers it.
 Frame MarkerFrame(const RandomNetwork& network);
-// Whether a description by wire::packet::Describe() is that of a marker.
+// Whether a description by wire::packet::Describe() describes a marker.
 bool IsMarker(const std::string& description);
 
 }  // namespace viaduct::broker::test

@@ -1,4 +1,5 @@
-// An interface of a lab's node, as a wire: frames sent there leave it, arriving frames are read.
+// A tap on an interface of a lab's node: sends frames from the interface, and reads frames that
+// arrive there.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ class Tap {
   Tap(Client& client, const std::string& node, const std::string& interface);
 
   void Send(wire::ConstBytes frame) const;
-  // Calls `take` with each frame that has arrived or that the node has sent; does not wait.
+  // Calls `take` with each frame that has arrived at the interface; does not wait.
   void Take(const std::function<void(wire::ConstBytes)>& take) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace viaduct::dpdk {
 namespace {
 
-// Returns all open descriptors of this process.
+// Returns all open file descriptors of this process.
 std::set<int> Open() {
   std::set<int> open;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);

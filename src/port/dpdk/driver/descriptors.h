@@ -1,19 +1,20 @@
-// Descriptors that DPDK opens.
+// The file descriptors that DPDK opens.
 #pragma once
 
 #include <set>
 
 namespace viaduct::dpdk {
 
-// Knows the descriptors that any thread opens during this object's lifetime.
+// Finds the file descriptors that any thread of this process has opened since this object's
+// construction.
 class NewDescriptors {
  public:
   NewDescriptors();
 
-  // Sets close-on-exec on all of them: DPDK does not.
+  // Sets close-on-exec on all new descriptors, which DPDK does not do.
   void CloseOnExec() const;
-  // Returns the packet socket bound to this interface, with which net_af_packet sends and receives;
-  // -1: there is none.
+  // Returns the packet socket bound to an interface, with which net_af_packet sends and receives;
+  // -1 if there is none.
   int PacketSocketOf(int ifindex) const;
 
  private:

@@ -25,13 +25,15 @@
 namespace viaduct::dpdk {
 namespace {
 
-// The memory for the buffers of some ports: reserved at the start, taken from the machine when
-// used.
+// The memory for the buffers of some ports: its addresses are reserved at the start, and the
+// machine provides a page when it is used.
 constexpr int kMemoryMebibytes = 512;
-// A device on no bus: an allowed device keeps DPDK from taking the devices that it finds.
+// The address of a device that no bus has: an option --allow keeps DPDK from taking all devices
+// that it finds.
 constexpr char kNoDevice[] = "ffff:ff:1f.7";
 
-// Blocks all signals: EAL starts a thread, which inherits the mask.
+// Blocks all signals during this object's lifetime: EAL starts a thread, which inherits the signal
+// mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -47,7 +49,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// Restores the processors of the calling thread: EAL binds it to the first one.
+// Restores the CPU affinity of the calling thread in the destructor: EAL binds the thread to its
+// first CPU.
 class AffinityKept {
  public:
   AffinityKept() { sched_getaffinity(0, sizeof set_, &set_); }
@@ -55,7 +58,8 @@ class AffinityKept {
   AffinityKept& operator=(const AffinityKept&) = delete;
   ~AffinityKept() { sched_setaffinity(0, sizeof set_, &set_); }
 
-  // "0@(0,1)": one core of EAL, on all processors of the process.
+  // Returns the argument of --lcores, such as "0@(0,1)": one core of EAL, which may run on all CPUs
+  // of the process.
   std::string AsCores() const {
     std::vector<int> cores;
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -68,7 +72,7 @@ class AffinityKept {
   cpu_set_t set_{};
 };
 
-// Redirects into the log what EAL writes directly to the standard error.
+// Redirects to the log what EAL writes directly to standard error, during this object's lifetime.
 class ErrorsElsewhere {
  public:
   explicit ErrorsElsewhere(FILE* other) : before_(stderr) { stderr = other; }
@@ -80,10 +84,10 @@ class ErrorsElsewhere {
   FILE* const before_;
 };
 
-// Removes the folder that EAL makes for its files, of which there are none (--no-shconf).
+// Removes the folder that EAL makes for its files; with --no-shconf EAL makes no file in it.
 void RemoveRuntimeFolder() {
   const std::filesystem::path folder = rte_eal_get_runtime_dir();
-  if (folder.empty() || rmdir(folder.c_str()) != 0) return;  // another process's
+  if (folder.empty() || rmdir(folder.c_str()) != 0) return;  // another process uses the folder
   rmdir(folder.parent_path().c_str());
 }
 
@@ -119,7 +123,7 @@ FILE* OpenStream(int fd) {
 }  // namespace
 
 Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MFD_CLOEXEC))) {
-  // DPDK uses the stream until the process exits.
+  // DPDK uses the log's stream until the process exits.
   FILE* const stream = OpenStream(SystemCall("dup", dup(log_.get())));
   fcntl(fileno(stream), F_SETFD, FD_CLOEXEC);
   fcntl(fileno(stream), F_SETFL, O_APPEND);
@@ -130,7 +134,8 @@ Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MF
 }
 
 Eal& Eal::Get() {
-  // Never destroyed: DPDK's threads may use it, and ports that are closed at the program's exit.
+  // The Eal object is never destroyed: threads of DPDK may use it, and so may ports that are closed
+  // at the program's exit.
   static std::mutex once;
   static auto& failed = *new std::optional<std::string>;
   static Eal* eal = nullptr;

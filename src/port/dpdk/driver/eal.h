@@ -1,4 +1,4 @@
-// DPDK's environment (EAL) of this process.
+// DPDK's environment (EAL, the Environment Abstraction Layer) of this process.
 #pragma once
 
 #include <mutex>
@@ -8,20 +8,23 @@
 
 namespace viaduct::dpdk {
 
-// Initialised once, when the first device is opened, and kept until the process exits: DPDK cannot
-// be initialised twice. Without huge pages, shared configuration, telemetry and files; only with
-// the requested devices. Restores what EAL changes in the process: the calling thread's processors,
-// signal masks (EAL's thread takes no signals), descriptors that are inherited.
+// The initialised EAL. It is initialised when the first device is opened, and kept until the
+// process exits: DPDK cannot be initialised twice. It runs without huge pages, shared
+// configuration, telemetry and files, and only with the requested devices. Restores what EAL
+// changes in the process: the CPU affinity of the calling thread, the signal masks (EAL's thread
+// takes no signals), and close-on-exec of descriptors.
 class Eal {
  public:
-  // Throws EnvironmentError, with DPDK's message: the first time, and then always.
+  // Returns the EAL, which the first call initialises. If that fails, the first and every later
+  // call throw EnvironmentError with DPDK's message.
   static Eal& Get();
 
-  // Held while a thread opens or closes a device.
+  // The lock that a thread must hold while it opens or closes a device.
   std::mutex& mutex() { return mutex_; }
-  // Returns the text that DPDK has written since the last call, as one line; "" if none.
+  // Returns the text that DPDK has logged since the last call, as one line; "" if there is none.
   std::string TakeLog();
-  // Throws EnvironmentError with what was attempted, DPDK's return code, and its log.
+  // Throws EnvironmentError with the attempted action, the message of DPDK's return code, and
+  // DPDK's log.
   [[noreturn]] void Refuse(const std::string& attempted, int result);
 
  private:

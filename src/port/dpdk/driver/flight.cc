@@ -16,7 +16,8 @@ RingFlight::RingFlight(int socket, uint32_t slots, size_t send_buffer)
 
 bool RingFlight::Push() {
   if (unsent_frames_.load(kRelaxed) == 0) return true;
-  // sendto() succeeds once all of the ring was sent (tpacket_snd() in net/packet/af_packet.c).
+  // The function sendto() succeeds only if all frames of the ring were sent (tpacket_snd() in
+  // net/packet/af_packet.c).
   if (sendto(socket_, nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0) return false;
   Set(unsent_frames_, 0);
   Set(unsent_bytes_, 0);
@@ -38,7 +39,8 @@ uint32_t RingFlight::Room(size_t wanted) {
 }
 
 size_t RingFlight::Update() {
-  // Until all is sent, the frames that the kernel's value counts are not known.
+  // While frames in the ring are unsent, it is not known which frames the kernel's value SIOCOUTQ
+  // covers.
   if (Push()) in_flight_ = log_.Update(Memory());
   return in_flight_;
 }

@@ -1,4 +1,4 @@
-// The frames that a device was given and that have not left.
+// The frames in flight: frames that were given to a device and have not left it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -13,21 +13,21 @@
 
 namespace viaduct::dpdk {
 
-// The frames in flight of a driver that can be asked to release the buffers of frames that have
-// left (rte_eth_tx_done_cleanup()): this class keeps a reference to each buffer, which is the only
-// one after the driver has released its reference. Used by one thread.
+// The frames in flight of a driver that releases the buffers of sent frames on request
+// (rte_eth_tx_done_cleanup()). This class keeps a reference to each buffer: the buffer's frame has
+// left when this is the only reference to the buffer. Used by one thread.
 class BufferFlight {
  public:
-  // Takes a reference before the frame is given to the driver.
+  // Adds a reference to a buffer. Must be called before the driver gets the buffer.
   static void Hold(rte_mbuf* buffer) { rte_mbuf_refcnt_update(buffer, 1); }
-  // Releases the reference to a frame that the driver has not taken.
+  // Removes the added reference to a buffer that the driver has not taken.
   static void LetGo(rte_mbuf* buffer) { rte_mbuf_refcnt_update(buffer, -1); }
   void Add(rte_mbuf* buffer) {
     sent_.push_back(buffer);
     bytes_ += buffer->pkt_len;
   }
-  // Returns the bytes in flight. Buffers are released in the order in which they were sent: a frame
-  // that has left before an older one counts until the older one has left.
+  // Returns the bytes in flight. Buffers are checked in the order in which they were sent: a frame
+  // that leaves before an older frame still counts until the older frame has left.
   size_t Update() {
     while (!sent_.empty() && rte_mbuf_refcnt_read(sent_.front()) == 1) {
       bytes_ -= sent_.front()->pkt_len;
@@ -36,7 +36,7 @@ class BufferFlight {
     }
     return bytes_;
   }
-  // Forgets all frames: the device is closed, none is in flight.
+  // Clears the list: after the device is closed no frame is in flight.
   void Clear() {
     for (rte_mbuf* const buffer : sent_) rte_pktmbuf_free(buffer);
     sent_.clear();
@@ -49,11 +49,11 @@ class BufferFlight {
 };
 
 // The frames in flight of net_af_packet, whose transmit ring (PACKET_TX_RING) the kernel empties.
-// The driver waits without limit if its ring is full, so it must not be given more frames than
-// there are free slots. Used by one thread.
+// If its ring is full, the driver waits without limit, so the caller must not pass more frames to
+// the driver than the ring has free slots. Used by one thread.
 class RingFlight {
  public:
-  // `socket`: the driver's, which outlives this object.
+  // `socket`: the packet socket of the driver, which must outlive this object.
   RingFlight(int socket, uint32_t slots, size_t send_buffer);
 
   void Add(size_t bytes) {
@@ -63,18 +63,18 @@ class RingFlight {
     Set(unsent_frames_, unsent_frames_.load(kRelaxed) + 1);
     Set(unsent_bytes_, unsent_bytes_.load(kRelaxed) + bytes);
   }
-  // Returns a lower limit of the number of free slots. Asks the kernel if it knows of fewer than
-  // are wanted.
+  // Returns a lower limit of the number of free slots. Asks the kernel only if fewer than `wanted`
+  // slots are known to be free.
   uint32_t Room(size_t wanted);
-  // Makes the kernel send the frames that it has not sent, for want of memory or a carrier. False:
-  // some are still unsent.
+  // Makes the kernel send the frames that are unsent because memory or a carrier was missing.
+  // Returns false if some frames are still unsent.
   bool Push();
   // Returns the bytes in flight. Makes a few system calls.
   size_t Update();
 
-  // The frames put into the ring since the kernel last took all of it: the kernel takes none for an
-  // interface that is down or has no carrier, and no more than the socket's memory allows. Read by
-  // any thread.
+  // The unsent frames: those put into the ring since the kernel last took all frames of the ring.
+  // The kernel takes no frame for an interface that is down or has no carrier, and no more frames
+  // than the socket's send memory allows. Any thread may read the numbers.
   struct Unsent {
     uint64_t frames = 0, bytes = 0;
   };
@@ -83,7 +83,7 @@ class RingFlight {
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static void Set(std::atomic<uint64_t>& value, uint64_t to) { value.store(to, kRelaxed); }
-  size_t Memory() const;  // the socket's memory that frames in flight use
+  size_t Memory() const;  // memory of the socket that frames in flight use
 
   int socket_;
   uint32_t slots_, room_;

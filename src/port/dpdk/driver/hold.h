@@ -1,4 +1,4 @@
-// DPDK devices and memory, which are released with these objects.
+// Owners of DPDK devices and memory pools, which release them in their destructors.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -17,15 +17,16 @@ struct FreePool {
 };
 using Pool = std::unique_ptr<rte_mempool, FreePool>;
 
-// `room`: the capacity of a buffer for a frame's bytes. Called with Eal::mutex() held. Throws
-// EnvironmentError.
+// Creates a pool of buffers. `room`: the capacity of a buffer for a frame's bytes. The caller must
+// hold Eal::mutex(). Throws EnvironmentError.
 Pool MakePool(const std::string& name, uint32_t buffers, uint32_t room);
 
-// A device that exists: made for this process, or found on its bus.
+// A DPDK device that exists: a virtual device made for this process, or a device found on its bus.
 class Probed {
  public:
-  // `arguments`: for a virtual device that a driver makes, unless the name has them. Called with
-  // Eal::mutex() held, in the interface's network namespace. Throws EnvironmentError.
+  // Opens a device. `arguments`: the arguments of a virtual device, unless the name includes them.
+  // The caller must hold Eal::mutex() and be in the interface's network namespace. Throws
+  // EnvironmentError.
   Probed(const std::string& name, const std::string& arguments);
   Probed(const Probed&) = delete;
   Probed& operator=(const Probed&) = delete;

@@ -1,4 +1,4 @@
-// The functions that port/dpdk/open.cc finds in the library.
+// The functions of the library that port/dpdk/open.cc finds by their names.
 #include <rte_version.h>
 
 #include "port/dpdk/device.h"
@@ -6,7 +6,8 @@
 
 using viaduct::dpdk::Device, viaduct::dpdk::OpenFunction, viaduct::dpdk::VersionFunction;
 
-// The functions have C linkage only for their names.
+// Ignores a warning: the functions return C++ types, and have C linkage only so that their names
+// are not mangled.
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wreturn-type-c-linkage"
 extern "C" {

@@ -27,13 +27,14 @@ namespace viaduct::dpdk {
 namespace {
 
 constexpr size_t kTags = 2 * wire::VlanTag::kSize;
-constexpr uint32_t kPollsPerErrorCheck = 16;  // empty calls of Receive() per check for an error
+// The number of empty calls of Receive() for each check of the socket's error.
+constexpr uint32_t kPollsPerErrorCheck = 16;
 
 size_t LongestFrame(uint32_t mtu) { return mtu + wire::EthernetHeader::kSize + kTags; }
 
-// Returns the bytes of a slot in net_af_packet's rings, so that a frame longer than the maximum is
-// detected: the kernel cuts what does not fit behind the headers (tpacket_rcv() in
-// net/packet/af_packet.c).
+// Returns the bytes of a slot in net_af_packet's rings. A slot holds more than the longest frame,
+// so that a longer frame is detected: the kernel cuts off what does not fit into the slot after the
+// headers (tpacket_rcv() in net/packet/af_packet.c).
 uint32_t SlotBytes(size_t longest) {
   constexpr size_t kHeaders = 128, kSmallest = 2048;
   return static_cast<uint32_t>(std::max(std::bit_ceil(longest + 1 + kHeaders), kSmallest));
@@ -47,7 +48,7 @@ std::string ArgumentsFor(const Device& device, uint32_t slot_bytes) {
                      device.interface, block, slot_bytes, slots, device.qdisc_bypass ? 1 : 0);
 }
 
-// Returns a separate name for each device of a driver that works on an interface.
+// Returns the DPDK name of a device: unique for each device of the driver for kernel interfaces.
 std::string NameFor(const Device& device) {
   static std::atomic<uint32_t> devices = 0;
   const bool is_whole = device.ifindex == 0;
@@ -67,8 +68,8 @@ UniqueFd AlwaysReadable() {
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
-// Whether promiscuous mode was switched on for all (ip link set promisc on). DPDK switches it off
-// when it starts a device, unless it is set to stay on.
+// Whether the administrator switched promiscuous mode on (ip link set promisc on). DPDK switches
+// the mode off when it starts a device, unless the device is configured to be promiscuous.
 bool IsPromiscuous(int fd, int ifindex) {
   ifreq request{};
   request.ifr_ifindex = ifindex;
@@ -76,18 +77,19 @@ bool IsPromiscuous(int fd, int ifindex) {
          (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
-// The interfaces on which this process has a device, by the cookie of their network namespace and
-// their index: the net_af_packet sockets of one process on one interface are a fanout group, in
-// which each socket gets a part of the frames. Used with Eal::mutex() held. Never destroyed: if an
-// error ends the program, ns-3 destroys its nodes, and with them ports, later than this library's
-// objects.
+// Returns the interfaces on which this process has a DPDK port; key: the cookie of the network
+// namespace, and the interface's index. An interface may have one port only: the net_af_packet
+// sockets of a process on an interface are a fanout group, in which each socket receives a part of
+// the frames. The caller must hold Eal::mutex(). The map is never destroyed: if an error ends the
+// program, ns-3 destroys its nodes, and their ports, later than this library's objects.
 std::map<std::pair<uint64_t, int>, const Port*>& InUse() {
   static auto& in_use = *new std::map<std::pair<uint64_t, int>, const Port*>;
   return in_use;
 }
 
-// Whether a socket is still bound. False: the interface has left the network namespace since, and
-// may have returned with the same index; the kernel then never binds the sockets on it again.
+// Whether a packet socket is still bound. If it is not, the interface has left the network
+// namespace since; even if the interface returns with the same index, the kernel never binds the
+// socket again.
 bool IsBound(int socket) {
   sockaddr_ll address{};
   socklen_t size = sizeof address;
@@ -103,10 +105,10 @@ uint64_t CookieOf(int socket) {
   return cookie;
 }
 
-// Makes a descriptor lead nowhere during this object's lifetime. When DPDK starts a device it sets
-// the address that the device has already; through net_af_packet's socket that would reach the
-// interface, whose kernel then forgets its neighbours, permanent ones too (neigh_changeaddr() in
-// net/core/neighbour.c).
+// Makes a descriptor refer to /dev/null during this object's lifetime. When DPDK starts a device,
+// it sets the MAC address that the device has already. Through net_af_packet's socket this would
+// reach the kernel interface, and the kernel would delete the interface's neighbour entries,
+// permanent ones too (neigh_changeaddr() in net/core/neighbour.c).
 class SetAside {
  public:
   explicit SetAside(int fd) : fd_(fd), aside_(Duplicate(fd)) {
@@ -186,7 +188,7 @@ void Port::Open(const Device& device) {
       fd_ = AlwaysReadable();
     }
   } catch (...) {
-    // The destructor of a member may need the lock.
+    // Unlocks the mutex: the destructor of the device locks it.
     Eal::Get().mutex().unlock();
     device_.reset();
     Eal::Get().mutex().lock();
@@ -214,7 +216,8 @@ void Port::Configure(const Device& device, int socket) {
   auto receive = static_cast<uint16_t>(std::min<uint32_t>(device.slots, 32768)), send = receive;
   rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &send);
   const uint32_t room = std::max(SlotBytes(longest_), info.min_rx_bufsize);
-  // net_af_packet copies from its ring on request: no buffer waits.
+  // The driver net_af_packet copies frames from its ring on request, so no buffers wait in a
+  // receive queue.
   const uint32_t waiting = socket >= 0 ? 0 : receive;
   received_ = MakePool(fmt::format("viaduct-rx-{}", port), waiting + kLentAtMost + kBurst, room);
   sent_ = MakePool(fmt::format("viaduct-tx-{}", port), (socket >= 0 ? 0 : send) + 2 * kBurst,
@@ -243,17 +246,19 @@ void Port::TakeSocket(const Device& device, int socket, uint32_t slots) {
   fd_ = Duplicate(socket);
   transmit_fd_ = Duplicate(socket);
   ring_flight_.emplace(fd_.get(), slots, SendBufferOf(socket));
-  rte_eth_stats_reset(device_->port());  // called first: it may read the socket's statistics, too
+  // The statistics of DPDK are reset first, because this may read the statistics of the socket,
+  // too.
+  rte_eth_stats_reset(device_->port());
   tpacket_stats stats{};
   socklen_t size = sizeof stats;
   (void)getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size);
   uint64_t put = stats.tp_packets - stats.tp_drops;
-  // Frames that arrived before the socket was prepared are discarded.
+  // Discards the frames that arrived before the socket was prepared.
   std::array<rte_mbuf*, kBurst> early;
   for (uint32_t seen = 0; seen < std::max<uint32_t>(device.slots, kBurst); seen += kBurst) {
     const uint16_t count = rte_eth_rx_burst(device_->port(), 0, early.data(), kBurst);
     rte_pktmbuf_free_bulk(early.data(), count);
-    put -= count;  // may wrap until the frames that arrived in the meantime are added
+    put -= count;  // may wrap around until frames that arrive meanwhile are added
     if (count < kBurst) break;
   }
   put_into_ring_ = put;
@@ -311,8 +316,8 @@ std::span<std::byte> Port::Bytes(rte_mbuf* buffer) {
   return {memory, at};
 }
 
-// Clears the socket's error: a link that went down leaves ENETDOWN on the socket, and poll()
-// returns at once until it is read.
+// Clears the socket's error. A link that went down leaves ENETDOWN on the socket, and poll()
+// returns at once until the error is read.
 void Port::ClearError() {
   int error = 0;
   socklen_t size = sizeof(error);
@@ -357,7 +362,7 @@ size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
   return taken;
 }
 
-// Returns the number of frames taken.
+// Sends frames without checks. Returns the number of frames that the driver took.
 size_t Port::Flush(std::span<const io::FrameToSend> frames) {
   std::array<rte_mbuf*, kBurst> buffers;
   const auto count = static_cast<unsigned>(frames.size());
@@ -396,12 +401,12 @@ size_t Port::BytesInFlight() {
   return buffer_flight_->Update();
 }
 
-// ---- Questions
+// ---- Counters, state and description
 
 io::PortCounters Port::Counters() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  // Reading resets the statistics: net_af_packet of DPDK 24 reads them, too, and counts drops in
-  // `imissed`.
+  // Adds up the socket's statistics, which each read resets. net_af_packet of DPDK 24 reads them,
+  // too, and counts the drops in `imissed`.
   tpacket_stats kernel{};
   socklen_t size = sizeof kernel;
   if (is_packet_socket_ &&
@@ -411,9 +416,10 @@ io::PortCounters Port::Counters() {
   }
   rte_eth_stats stats{};
   (void)rte_eth_stats_get(device_->port(), &stats);
-  // With net_af_packet a frame without a buffer stays in the receive ring, and one that the kernel
-  // has not taken in the transmit ring. Virtual drivers count in `oerrors` the frames that they
-  // have not taken: those are offered again.
+  // Only hardware drivers count lost frames in `oerrors`: virtual drivers count there the frames
+  // that they have not taken, which the port offers again. With net_af_packet no frame is lost for
+  // want of a buffer: a received frame stays in the receive ring, and a frame that the kernel has
+  // not taken stays in the transmit ring.
   const bool is_hardware = device_->is_hardware();
   const uint64_t failed = is_hardware ? std::min(stats.oerrors, tx_.frames.load(kRelaxed)) : 0;
   const RingFlight::Unsent unsent = ring_flight_ ? ring_flight_->unsent() : RingFlight::Unsent{};

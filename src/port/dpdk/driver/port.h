@@ -20,18 +20,19 @@
 
 namespace viaduct::dpdk {
 
-// - One thread receives; the same or a second thread sends and calls BytesInFlight().
-// - For net_af_packet, fd() and TransmitFd() are its socket's. For other devices fd() is always
-//   readable: they must be polled, as DPDK programs do.
-// - `received` is the driver's stamp if it is of the kernel's clock (net_af_packet of DPDK 23 and
-//   later), else 0: a stamp made here would hide how long a frame has waited.
-// - BytesInFlight(): exact for net_af_packet, and for drivers that can be asked to release buffers
-//   (rte_eth_tx_done_cleanup()); 0 for other drivers.
-// - Frames in several buffers are put together. Frames longer than the MTU with two tags are
-//   dropped and counted, including those that the kernel has put together (net_af_packet).
+// A port on a DPDK device.
+//  - One thread receives; the same or a second thread sends and calls BytesInFlight().
+//  - For net_af_packet, fd() and TransmitFd() refer to its packet socket. For other devices fd() is
+//    always readable: the caller must poll the port, as DPDK programs do.
+//  - `received` is the driver's time stamp if it is from the kernel's clock (net_af_packet of DPDK
+//    23 and later), else 0: a stamp made by the port would hide how long a frame has waited.
+//  - BytesInFlight() is exact for net_af_packet, and for drivers that release buffers on request
+//    (rte_eth_tx_done_cleanup()); 0 for other drivers.
+//  - A frame in several buffers is copied into one. Frames longer than the MTU with two VLAN tags
+//    are dropped and counted, including frames that the kernel has combined (net_af_packet).
 class Port final : public io::AnyPort {
  public:
-  // Called in the interface's network namespace. Throws Error.
+  // Opens a device. Must be called in the interface's network namespace. Throws Error.
   explicit Port(Device device);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -51,7 +52,7 @@ class Port final : public io::AnyPort {
  private:
   static constexpr size_t kBurst = 64, kLentAtMost = 256;
 
-  // Enters the port among the interfaces in use; false: another port uses the interface.
+  // Adds the port to the interfaces in use. Returns false if another port uses the interface.
   bool Enter();
   void Leave();
   void Open(const Device& device);
@@ -71,18 +72,18 @@ class Port final : public io::AnyPort {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
-  std::shared_ptr<void> keeper_;  // the first member: destroyed last
+  std::shared_ptr<void> keeper_;  // the first member, so it is destroyed last
   std::string name_, driver_;
   int ifindex_;
   uint32_t mtu_;
   size_t longest_;
   UniqueFd control_;
-  Pool received_, sent_;  // destroyed after the device
+  Pool received_, sent_;  // declared before device_, so destroyed after it
   std::optional<Probed> device_;
   UniqueFd fd_, transmit_fd_;
   bool is_packet_socket_ = false;
   std::optional<io::InterfaceWatch> watch_;
-  int64_t looked_ = 0;  // looked_ and is_down_: for a DPDK device only
+  int64_t looked_ = 0;  // time of the last check of is_down_; only for a DPDK device
   bool is_down_ = false;
   std::optional<RingFlight> ring_flight_;
   std::optional<BufferFlight> buffer_flight_;

@@ -1,5 +1,5 @@
-// The kernel's side of netmap's rings, in memory (netmap(4)): two interfaces whose cable is the
-// test.
+// An imitation, in memory, of the kernel's side of netmap's rings (netmap(4)), for an interface
+// whose cable is the test.
 #pragma once
 
 #include <net/netmap_user.h>
@@ -19,8 +19,8 @@
 
 namespace viaduct::netmap {
 
-// Imitates the module: the process owns the slots between `head` and `tail`, the kernel the rest;
-// only sync moves `tail`, and only then are `head` and buffers read.
+// Imitates netmap's kernel module: the process owns the slots between `head` and `tail`, the kernel
+// owns all others. The module moves `tail`, and reads `head` and the buffers, only in sync calls.
 class FakeNetmap {
  public:
   struct Options {
@@ -57,16 +57,16 @@ class FakeNetmap {
     return registered;
   }
 
-  // Adds a frame from the cable.
+  // Adds a frame that arrives from the cable at receive ring `number`.
   bool Arrive(std::span<const std::byte> frame, uint32_t number = 0) {
     waiting_.resize(options_.receive_rings);
     waiting_[number].emplace_back(frame.begin(), frame.end());
     eventfd_write(readable_.get(), 1);
     return true;
   }
-  // Returns the frames that were sent to the cable.
+  // Returns the frames that were sent to the cable since the last call.
   std::vector<std::vector<std::byte>> TakeSent() { return std::move(sent_); }
-  // Makes the card send nothing until switched off.
+  // Makes the card send nothing while `on` is true.
   void Stall(bool on) { is_stalled_ = on; }
   void SetUp(bool up) { is_up_ = up; }
   void Remove() {
@@ -82,7 +82,7 @@ class FakeNetmap {
   struct Free {
     void operator()(std::byte* memory) const { operator delete(memory, kAlign); }
   };
-  // Writes a field of the interface that is constant to the process.
+  // Writes a field that netmap's headers declare const for the process.
   template <class T, class V>
   static void Set(const T& field, V value) {
     const_cast<T&>(field) = value;
@@ -96,7 +96,7 @@ class FakeNetmap {
     for (uint32_t slot = 0; slot < options_.slots; ++slot) {
       ring.slot[slot].buf_idx = number * options_.slots + slot;
     }
-    if (number == 0) ring.tail = options_.slots - 1;  // all but one are the process's
+    if (number == 0) ring.tail = options_.slots - 1;  // the process owns all slots but one
   }
 
   int Sync(unsigned long request) {
@@ -134,7 +134,7 @@ class FakeNetmap {
       const std::vector<std::byte>& frame = waiting.front();
       const uint32_t slots = static_cast<uint32_t>(
           std::max<size_t>(1, (frame.size() + options_.buffer_bytes - 1) / options_.buffer_bytes));
-      // One slot stays the kernel's, so that a full ring is not taken for an empty one.
+      // One slot always stays with the kernel, so that a full ring differs from an empty ring.
       const uint32_t room = (ring.head + ring.num_slots - ring.tail - 1) % ring.num_slots;
       if (slots > room) break;
       for (uint32_t part = 0; part < slots; ++part) {

@@ -1,5 +1,5 @@
-// Charts over run time, drawn by uPlot: gaps where packets are missing, marks for losses and events, one
-// zoom for all of them.
+// Charts of values over run time, drawn by uPlot: with gaps where packets are missing, marks for
+// losses and events, and a common zoom for all charts.
 "use strict";
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const seriesColour = (i) => colour(`c${i % 6}`);
@@ -12,7 +12,8 @@ function human(value, unit) {
   return `${Number((value / factor).toPrecision(4))} ${prefix}${unit}`;
 }
 
-// When the packets of a gap were sent, if they were at even distances; s of run time.
+// Returns the run time in seconds at which the first and the last packet of a gap were sent, if all
+// packets were sent at equal intervals.
 function lostSpan(start, gap, end) {
   const from = start + gap.from, to = gap.to === undefined ? end : start + gap.to;
   const step = (to - from) / (gap.lost + 1);
@@ -28,8 +29,9 @@ function zoomAll(min, max) {
   zooming = false;
 }
 
-// spec: { unit, label, stepped, series: [{ name, points: [[x, y or null]], lost: [[from, to, packets]],
-// rates: [[x, lost packets a second]] }], events: [{ at, text }], end }. Returns the chart.
+// Draws and returns a chart. spec: { unit, label, stepped, series: [{ name, points: [[x, y or
+// null]], lost: [[from, to, packets]], rates: [[x, lost packets a second]] }], events: [{ at, text
+// }], end }.
 function drawChart(parent, spec) {
   const losing = spec.series.map((one, i) => ({ ...one, number: i })).filter((one) => one.rates && one.rates.length);
   const tables = [...spec.series.map((one) => one.points), ...losing.map((one) => one.rates)]
@@ -59,7 +61,7 @@ function drawChart(parent, spec) {
       ctx.strokeStyle = ctx.fillStyle = colour("ink");
       ctx.setLineDash([4 * ratio, 3 * ratio]);
       ctx.beginPath(); ctx.moveTo(x, top); ctx.lineTo(x, top + height); ctx.stroke();
-      if (x - before < 13 * ratio) continue; // no room for its name: it is in the table
+      if (x - before < 13 * ratio) continue; // not enough space for the name, which is in the table
       before = x;
       ctx.save(); ctx.translate(x - 5 * ratio, top + 4 * ratio); ctx.rotate(-Math.PI / 2); ctx.fillText(event.text, 0, 0); ctx.restore();
     }
@@ -117,11 +119,13 @@ if (window.matchMedia) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.redraw(false)));
 }
 
-// When a flow ended, s of run time; results of older versions do not say it. `end`: the run's.
+// Returns the run time in seconds at which a flow ended, which results of older versions do not
+// contain. `end`: the end of the run.
 const endOf = (flow, end) => flow.end ?? (flow.samples.length ? Math.max(end, (flow.start || 0) + flow.samples[flow.samples.length - 1][0]) : end);
 
-// Lost packets a second in equal parts of a flow, as [time at which the part ends, rate], the first at the
-// flow's start. Of gaps that are listed (`lost`: from, to, packets); if not all are, by what did not arrive.
+// Returns the lost packets per second in equal parts of a flow, as [time at which the part ends,
+// rate], beginning at the flow's start. Computed from the listed gaps (`lost`: from, to, packets)
+// or, if not all gaps are listed, from the packets that did not arrive.
 const MOST_SPANS = 50, PARTS = 60;
 function lossRates(flow, lost, start, end) {
   if (!(end > start)) return [];
@@ -136,7 +140,8 @@ function lossRates(flow, lost, start, end) {
   if (!flow.gaps_omitted) {
     for (const [from, to, packets] of lost) share(missing, from, Math.min(to, end), packets);
   } else {
-    // Samples of UDP are rates in intervals, those of a ping the answers themselves; all packets that arrived.
+    // Samples of UDP are rates in intervals, samples of a ping are answers; all are of packets that
+    // arrived.
     const arrived = new Array(PARTS).fill(0);
     const weights = flow.kind === "ping" ? flow.samples.map(() => 1) : flow.samples.map(([t, v], i) => v * (t - (i ? flow.samples[i - 1][0] : 0)));
     const all = weights.reduce((a, b) => a + b, 0) || 1;
@@ -150,7 +155,7 @@ function lossRates(flow, lost, start, end) {
   return [[start, rates[0][1]], ...rates];
 }
 
-// The flow of several runs as one chart: { spec } of drawChart.
+// Returns the chart of a flow in several runs, in the form of the `spec` of drawChart().
 function flowChart(runs, index) {
   const flows = runs.map((run) => [run.scenario.mode, run.flows[index]]).filter(([, flow]) => flow);
   const first = flows[0][1], ping = first.kind === "ping", unit = ping ? "ms" : "bit/s";
@@ -163,7 +168,7 @@ function flowChart(runs, index) {
     if (!ping && points.length) points.unshift([start, points[0][1]]);
     const gaps = flow.gaps || [], flowEnd = endOf(flow, end);
     const lost = gaps.map((gap) => [...lostSpan(start, gap, flowEnd), gap.lost]);
-    if (ping) { // no line across what is missing
+    if (ping) { // breaks the line where packets are missing
       points.push(...lost.map(([from, to]) => [(from + to) / 2, null]));
       points.sort((a, b) => a[0] - b[0]);
     }
@@ -172,7 +177,7 @@ function flowChart(runs, index) {
       (values.length ? `, least ${human(sorted[0], unit)}, median ${human(sorted[Math.floor(sorted.length / 2)], unit)}, most ${human(sorted[sorted.length - 1], unit)}` : "") +
       (gaps.length ? `; ${total} packets lost in ${flow.gaps_omitted ? "more than " : ""}${gaps.length} gaps` : ""));
     const name = runs.length > 1 ? mode : what;
-    // Where losses are everywhere, when they were says nothing: how many there were a second is drawn.
+    // Draws the number of losses per second if there are too many losses to show the time of each.
     return gaps.length > MOST_SPANS ? { name, points, lost: [], rates: lossRates(flow, lost, start, flowEnd) } : { name, points, lost };
   });
   const events = runs.flatMap((run) => run.events || []).filter((e) => !e.change.startsWith("capture"))

@@ -1,5 +1,5 @@
-# Embeds what a page is made of (this folder's files and uPlot's, which setup/uplot has put into the cache) in
-# the room: writes page_parts.cc into the build folder.
+# Embeds the parts of a page in the executable: the files of this folder, and those of uPlot, which
+# setup/uplot has put into the cache. Writes page_parts.cc into the build folder.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
 if(NOT VIADUCT_UPLOT_DIR)
   execute_process(COMMAND ${VIADUCT_ROOT}/setup/uplot --path OUTPUT_VARIABLE VIADUCT_UPLOT_DIR

@@ -1,8 +1,10 @@
-// Where the nodes of a network are drawn. The same network is drawn the same way each time.
+// Computes and draws the positions of the nodes of a network. The same network is always drawn in
+// the same way.
 "use strict";
 const Layout = (() => {
-  // Numbers of each node's neighbours; the nodes of a shared link are all next to its first ones, so that
-  // it costs no square of them.
+  // Returns the numbers of each node's neighbours. The nodes of a large shared link are only
+  // neighbours of its first nodes, so that the effort does not grow with the square of their
+  // number.
   function neighbours(nodes, links) {
     const number = new Map(nodes.map((name, i) => [name, i]));
     const near = nodes.map(() => new Set());
@@ -30,7 +32,8 @@ const Layout = (() => {
     return far.map((d) => (d < 0 ? most + 2 : d));
   }
 
-  // Pivot MDS (Brandes and Pich, Graph Drawing 2006): two axes that keep the distances to some nodes.
+  // Computes positions by Pivot MDS (Brandes and Pich, Graph Drawing 2006): two axes that preserve
+  // the distances to some of the nodes.
   function pivotMds(near) {
     const n = near.length, pivots = Math.min(n, 40), columns = [];
     let pivot = 0;
@@ -69,7 +72,7 @@ const Layout = (() => {
     return Array.from({ length: n }, (_, i) => [axes[0].place[i], axes[1].place[i]]);
   }
 
-  // Fruchterman and Reingold's forces (1991), from a place that is nearly right.
+  // Improves positions that are nearly right by the forces of Fruchterman and Reingold (1991).
   function relax(places, near) {
     const n = places.length, rounds = Math.max(10, Math.min(200, Math.floor(2e7 / (n * n))));
     for (let round = 0; round < rounds; round++) {
@@ -97,8 +100,8 @@ const Layout = (() => {
     }
   }
 
-  // Where nodes are in metres, y upwards; each that has no place is beside its neighbours. In units of the
-  // mean distance to the nearest other.
+  // Returns positions if some nodes have a position in metres, y upwards; a node without a position
+  // is put next to its neighbours. The unit is the mean distance of a node to its nearest node.
   function known(nodes, near, positions) {
     const places = nodes.map((name) => (positions[name] ? [positions[name][0], -positions[name][1]] : null));
     const there = places.filter(Boolean);
@@ -112,18 +115,18 @@ const Layout = (() => {
       places.forEach((p, i) => {
         const next = p ? undefined : near[i].map((j) => places[j]).find(Boolean);
         if (!next) return;
-        turn += 2.4; // the golden angle: no two at one place
+        turn += 2.4; // the golden angle: no two nodes at one position
         places[i] = [next[0] + 0.8 * Math.cos(turn), next[1] + 0.8 * Math.sin(turn)];
         left = true;
       });
     }
-    let apart = 0; // those that nothing joins to these are in a row below
+    let apart = 0; // nodes without a link to these nodes are in a row below
     const low = Math.max(...places.filter(Boolean).map((p) => p[1])) + 1, from = Math.min(...places.filter(Boolean).map((p) => p[0]));
     return places.map((p) => p || [from + apart++, low]);
   }
 
-  // { name: [x, y] }, within a picture of this width, and that picture's height. `positions`: those of the nodes
-  // that are somewhere, m.
+  // Returns the positions, { name: [x, y] }, within a picture of this width, and the height of that
+  // picture. `positions`: the positions in metres of nodes that have one.
   function place(nodes, links, width, positions) {
     const found = new Map();
     if (nodes.length === 0) return { places: found, height: 80, radius: 16 };
@@ -141,10 +144,11 @@ const Layout = (() => {
     return { places: found, height, radius: Math.max(3, Math.min(17, factor * 0.3)) };
   }
 
-  // Of nodes that are nowhere: by their links.
+  // Returns positions for nodes without positions in metres, computed from their links.
   function arranged(nodes, near) {
     let places = pivotMds(near);
-    // To edges about 1 long, and no two nodes at one place.
+    // Scales the positions so that edges are about 1 long, and separates nodes at the same
+    // position.
     let total = 0, count = 0;
     near.forEach((list, a) => list.forEach((b) => {
       total += Math.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1]); count++;
@@ -152,7 +156,7 @@ const Layout = (() => {
     const scale = total > 1e-9 ? count / total : 1;
     places = places.map(([x, y], i) => [x * scale + 0.05 * Math.sin(i * 12.9898), y * scale + 0.05 * Math.cos(i * 78.233)]);
     relax(places, near);
-    // The longer side across.
+    // Rotates the picture so that its longer side is horizontal.
     const mx = places.reduce((s, p) => s + p[0], 0) / nodes.length, my = places.reduce((s, p) => s + p[1], 0) / nodes.length;
     let xx = 0, xy = 0, yy = 0;
     for (const [x, y] of places) { xx += (x - mx) ** 2; xy += (x - mx) * (y - my); yy += (y - my) ** 2; }
@@ -164,9 +168,10 @@ const Layout = (() => {
   return { place };
 })();
 
-// Draws it. Returns the elements of nodes and links by name, so that they can be coloured.
-// A Wi-Fi channel is no wire: its nodes have a ring around them. `positions`: as Layout.place() has them.
-// `notes`: of links by name, what is written at them, two lines at most; left out where there is no room.
+// Draws the topology. Returns the SVG elements of nodes and links by name, so that they can be
+// coloured. A Wi-Fi channel is drawn as a ring around each of its nodes, not as a line.
+// `positions`: as for Layout.place(). `notes`: the text at links, by name, at most two lines; left
+// out if there is not enough space.
 function drawTopology(parent, nodes, links, label, positions, notes = new Map()) {
   const make = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -187,7 +192,7 @@ function drawTopology(parent, nodes, links, label, positions, notes = new Map())
     if (link.wifi) {
       const number = wireless++;
       for (const [x, y] of ends) group.append(make("circle", { cx: x, cy: y, r: radius + 4 + 4 * number, class: "radio" }));
-    } else if (ends.length === 1) { // what is at its other end is outside
+    } else if (ends.length === 1) { // the other end of the link is outside of the lab
       const [x, y] = ends[0], out = y + radius * 2.6 + 8;
       group.append(make("line", { x1: x, y1: y, x2: x, y2: out }), make("rect", { x: x - 4, y: out - 4, width: 8, height: 8 }));
       middle[1] = out;
@@ -200,7 +205,7 @@ function drawTopology(parent, nodes, links, label, positions, notes = new Map())
     svg.append(group);
     drawn.links.set(link.name, { group, ends, middle });
   }
-  // All names are in the circles, or all below.
+  // The names of all nodes are in the circles, or all are below the circles.
   const fits = nodes.every((name) => name.length * 7.5 < 2 * radius - 4);
   for (const [name, [x, y]] of places) {
     const group = make("g", { class: "node" });
@@ -209,7 +214,8 @@ function drawTopology(parent, nodes, links, label, positions, notes = new Map())
     svg.append(group);
     drawn.nodes.set(name, { group });
   }
-  // Over the wires and nodes, where they do not cover each other: the widest is as long as a link.
+  // Draws the notes over lines and nodes if they do not cover each other: the widest note is as
+  // long as a link.
   const most = Math.min(...[...drawn.links.values()].filter(({ ends }) => ends.length === 2).map(({ ends: [a, b] }) => Math.hypot(a[0] - b[0], a[1] - b[1])), width);
   for (const [name, lines] of notes) {
     const { group, middle } = drawn.links.get(name) || {};

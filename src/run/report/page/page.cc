@@ -35,7 +35,8 @@ std::string EscapeHtml(const std::string& text) {
 std::string DataElement(const std::string& id, const nlohmann::json& data) {
   std::string text;
   for (const char c : JsonText(data)) {
-    text += c == '<' ? std::string("\\u003c") : std::string(1, c);  // nor "</script", nor "<!--"
+    // Escapes "<", so that the text contains neither "</script" nor "<!--".
+    text += c == '<' ? std::string("\\u003c") : std::string(1, c);
   }
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, text);
 }

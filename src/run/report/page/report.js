@@ -1,4 +1,4 @@
-// What the report draws of its data; the tables are there without it.
+// Draws the charts and pictures of the report from its data; the tables do not need this script.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent), runs = data.runs, first = runs[0];
@@ -40,7 +40,8 @@
   const logged = runs.find((run) => (run.route_changes || []).length);
   if (routes && logged) drawRoutes(routes, logged);
 
-  // Of each link its SPEC, what was lost on it in each mode, and its changes.
+  // Returns the notes of each link: its SPEC, the packets that were lost on it in each mode, and
+  // its changes.
   function linkNotes() {
     const notes = new Map();
     for (const link of first.scenario.links) {
@@ -59,7 +60,7 @@
     return notes;
   }
 
-  // A node's table at an instant, with what just changed in it.
+  // Draws the routing table of a node at an instant, with the routes that changed at that instant.
   function drawRoutes(parent, run) {
     const identity = (route) => route.split(" ")[0] + (route.match(/ metric \d+/) || [""])[0];
     parent.textContent = "";

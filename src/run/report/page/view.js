@@ -1,4 +1,4 @@
-// What `viaduct view` shows: asks its server twice a second, draws what changed.
+// The page of `viaduct view`: queries its server twice a second, and draws the changes.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -22,7 +22,7 @@
   const tell = (action) => action.catch((error) => say(error.message, true));
 
   let lab = null, drawn = null, chosen = null, pathOf = [], links = new Map(), before = null, now = null;
-  const history = new Map(); // of each link: [s, bit/s, lost/s], the last 120
+  const history = new Map(); // the last 120 entries of each link: [s, bit/s, lost/s]
   const HISTORY = 120;
 
   function draw() {
@@ -72,7 +72,8 @@
     }
   }
 
-  // Rates of each link between two looks: of its SPECs' pipelines, else of its interfaces.
+  // Computes the rates of each link between two states: from the pipelines of its SPECs, else from
+  // its interfaces.
   function measure() {
     const seconds = before ? now.stamp - before.stamp : 0;
     const real = before ? now.time - before.time : 0;
@@ -128,7 +129,7 @@
     tell(showPanel());
   }
 
-  // Whose nodes have tables of their own, and whose links have ends.
+  // Whether nodes have routing tables and links have ends, as in a lab or a paused simulation.
   const isNet = () => lab.kind === "lab" || lab.kind === "paused";
   async function showPanel() {
     const panel = byId("panel");
@@ -142,7 +143,8 @@
     const rows = (links.get(link.name) || {}).rows;
     hasSpecs = Boolean(rows);
     if (rows) {
-      // Of a link of several nodes what each of them sends ("n0 up"); nothing happens to what it gets.
+      // Lists, for a link of several nodes, the packets that each node sends ("n0 up"); no SPEC
+      // applies to the packets that it receives.
       const all = ["up", "down", ...link.nodes.map((n) => `${n} up`)];
       for (const direction of all.filter((d) => rows[d])) {
         const form = make("form"), input = make("input", "", { value: rows[direction].spec, name: direction, spellcheck: false });
@@ -225,7 +227,7 @@
     const place = byId("figures");
     if (!place || !chosen.link) return;
     const figures = links.get(chosen.link) || {}, rows = [];
-    if (figures.rows && !hasSpecs) return tell(showPanel()); // it was chosen before they were known
+    if (figures.rows && !hasSpecs) return tell(showPanel()); // the SPECs were not known yet
     for (const [direction, each] of Object.entries(figures.rows || {})) {
       rows.push(row(direction, each.packets, each.lost, Object.entries(each.causes).map(([c, n]) => `${c} ${n}`).join(", "), each.waiting));
     }
@@ -240,7 +242,8 @@
   async function refreshPackets() {
     const place = byId("packets");
     if (!place || !chosen || !chosen.link || Date.now() < packetsDue) return;
-    // Nothing happens while time stands still, and to look lets some pass.
+    // Does not query again while the simulation is paused: no packets pass, and the query lets some
+    // time pass.
     if (lab.kind === "paused" && place.textContent && packetsDue) return;
     packetsDue = Date.now() + 1500;
     const found = await ask(`packets?link=${encodeURIComponent(chosen.link)}`).catch((error) => ({ lines: [error.message] }));
@@ -267,7 +270,8 @@
     setTimeout(look, 500);
   }
 
-  // A finished run: its charts, and at the chosen instant the links that are down and what flows had.
+  // The view of a finished run: its charts and, at the chosen instant, the links that are down and
+  // the rates of flows.
   let run = null, at = 0, playing = false, last = 0;
   const valueAt = (flow) => {
     const time = at - (flow.start || 0);

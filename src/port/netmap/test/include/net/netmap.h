@@ -1,7 +1,7 @@
-// A stand-in for netmap's header of this name, written from its documentation (netmap(4)): the
-// parts of the interface that Viaduct uses, so that the code that uses them is compiled and tested
-// where netmap is not installed. The layout is that of NETMAP_API 14; nothing here reaches a
-// kernel.
+// A stand-in for netmap's header net/netmap.h, written from its documentation (netmap(4)). It has
+// the declarations that Viaduct uses, so that the code that uses them is compiled and tested where
+// netmap is not installed. The layout is that of NETMAP_API 14; no call with these declarations
+// reaches a kernel.
 #pragma once
 
 #include <net/if.h>

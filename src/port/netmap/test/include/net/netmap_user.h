@@ -1,4 +1,4 @@
-// A stand-in for netmap's header of this name, like net/netmap.h here.
+// A stand-in for netmap's header net/netmap_user.h, written like the stand-in net/netmap.h.
 #pragma once
 
 #include <net/netmap.h>
