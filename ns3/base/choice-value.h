@@ -67,8 +67,8 @@ class ChoiceChecker : public EnumChecker<T>
         {
             all += (all.empty() ? "" : ", ") + choice.second;
         }
-        throw viaduct::UsageError("attribute " + m_attribute + ": there is no \"" + name +
-                                  "\"; it is one of " + all);
+        throw viaduct::UsageError("attribute " + m_attribute + ": unknown value \"" + name +
+                                  "\"; expected one of " + all);
     }
 
     // Inherited from AttributeChecker

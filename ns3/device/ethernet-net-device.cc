@@ -28,15 +28,18 @@ EthernetNetDevice::GetTypeId()
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macPromiscRxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("MacRx",
-                            "A frame was received for this device, broadcast or multicast.",
+                            "A frame with this device's address, or a broadcast or multicast "
+                            "address, as its destination was received.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macRxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Sniffer",
-                            "Frames of this device, as a packet sniffer sees them.",
+                            "The frames that a packet sniffer without promiscuous mode sees at "
+                            "this device.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_snifferTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("PromiscSniffer",
-                            "All frames, as a promiscuous packet sniffer sees them.",
+                            "The frames that a packet sniffer in promiscuous mode sees at this "
+                            "device.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_promiscSnifferTrace),
                             "ns3::Packet::TracedCallback");
     return tid;
@@ -48,13 +51,13 @@ EthernetNetDevice::AddAttributes(TypeId tid)
     return tid
         .AddAttribute(
             "Address",
-            "The MAC address; if it is all zero, one is allocated, by RingNetDevice when it "
-            "joins a node and by PathHelper.",
+            "The MAC address; if the address is all zero, another is allocated: for a "
+            "RingNetDevice when the device is added to a node, for a PathNetDevice by PathHelper.",
             Mac48AddressValue(Mac48Address("00:00:00:00:00:00")),
             MakeMac48AddressAccessor(&EthernetNetDevice::m_address),
             MakeMac48AddressChecker())
         .AddAttribute("Mtu",
-                      "The longest payload of a frame, bytes.",
+                      "The maximum payload of a frame, in bytes.",
                       UintegerValue(1500),
                       MakeUintegerAccessor(&EthernetNetDevice::SetMtu, &EthernetNetDevice::GetMtu),
                       MakeUintegerChecker<uint16_t>(68));

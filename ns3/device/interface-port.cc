@@ -124,8 +124,9 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     if (!request.filter.empty())
     {
         throw viaduct::UsageError("TAP device " + request.interface +
-                                  ": nobody else gets its frames, so a Filter would only lose "
-                                  "them: leave it empty");
+                                  ": no other program receives the device's frames, so frames that "
+                                  "a Filter excludes would be lost: leave Filter empty (attribute "
+                                  "of ns3::RingNetDevice)");
     }
     Ports ports;
     auto queues = viaduct::sys::OpenTap(request.interface, static_cast<int>(request.queues));
@@ -168,8 +169,9 @@ OpenXdp(const InterfaceRequest& request)
     if (!request.qdiscBypass)
     {
         throw viaduct::UsageError(
-            "AF_XDP sends past the queueing discipline of " + request.interface +
-            ": set QdiscBypass to true, or Port to AfPacket (attributes of ns3::RingNetDevice)");
+            "AF_XDP bypasses the queueing discipline of " + request.interface +
+            ", but QdiscBypass is false: set QdiscBypass to true, or Port to AfPacket (attributes "
+            "of ns3::RingNetDevice)");
     }
     return std::make_unique<viaduct::io::XdpPort>(
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
@@ -204,8 +206,9 @@ OpenNetmap(const InterfaceRequest& request)
     if (!request.filter.empty() || !request.qdiscBypass)
     {
         throw viaduct::UsageError("netmap on interface " + request.interface +
-                                  ": its frames pass neither filters nor queueing disciplines "
-                                  "(attributes Filter and QdiscBypass of ns3::RingNetDevice)");
+                                  ": netmap bypasses filters and queueing disciplines; leave "
+                                  "Filter empty and set QdiscBypass to true (attributes of "
+                                  "ns3::RingNetDevice)");
     }
     return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request, "netmap"));
 }
@@ -220,12 +223,12 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
         auto opened = OpenXdp(request);
         if (opened->state().zero_copy)
         {
-            reason = "its driver has zero-copy";
+            reason = "the driver supports zero-copy";
             Ports ports;
             ports.push_back(std::move(opened));
             return ports;
         }
-        reason = "not AF_XDP: its driver has no zero-copy";
+        reason = "not AF_XDP: the driver does not support zero-copy";
     }
     catch (const viaduct::Error& error)
     {
@@ -253,14 +256,15 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
     if (!link.ethernet)
     {
         throw viaduct::UsageError("interface " + request.interface +
-                                  ": its frames are not Ethernet's (a TUN device, a tunnel of IP)");
+                                  ": the interface does not carry Ethernet frames (it may be a TUN "
+                                  "device or an IP tunnel); use an Ethernet interface");
     }
     if (link.mtu < request.mtu)
     {
-        throw viaduct::UsageError("interface " + request.interface + " carries " +
+        throw viaduct::UsageError("interface " + request.interface + " has an MTU of " +
                                   std::to_string(link.mtu) +
-                                  " bytes at most: set the attribute Mtu of ns3::RingNetDevice to "
-                                  "that or less");
+                                  " bytes, which is less than the device's: set the attribute Mtu "
+                                  "of ns3::RingNetDevice to this value or less");
     }
 }
 
@@ -276,7 +280,7 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     const std::string clock = "by the simulator's clock: ";
     if (request.qdiscBypass || request.kind == InterfacePortKind::TAP)
     {
-        opened.departures = clock + "frames pass no qdisc";
+        opened.departures = clock + "frames do not pass through a qdisc";
         return;
     }
     viaduct::sys::Netlink session;
@@ -285,7 +289,8 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     if (keeper.empty())
     {
         opened.departures = clock + "the qdisc (" +
-                            viaduct::sys::RootQdisc(session, opened.ifindex) + ") keeps no times";
+                            viaduct::sys::RootQdisc(session, opened.ifindex) +
+                            ") does not support departure times";
         return;
     }
     using viaduct::io::TimedSender;
@@ -306,7 +311,7 @@ OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
                                            .filter = request.filter,
                                            .qdisc_bypass = request.qdiscBypass,
                                            .mtu = static_cast<uint32_t>(request.mtu)});
-    opened.departures = "by the simulator's clock: frames pass no qdisc";
+    opened.departures = "by the simulator's clock: frames do not pass through a qdisc";
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(networkNamespace);
     opened.running = opened.port->Up();
     return opened;
@@ -317,19 +322,19 @@ void
 CheckKind(const InterfaceRequest& request)
 {
     const auto refuse = [&](const std::string& attribute, const std::string& of) {
-        throw viaduct::UsageError(attribute + " is for " + of + " of interface " +
+        throw viaduct::UsageError(attribute + " requires " + of + ", but interface " +
                                   request.interface +
-                                  ", not for this one: leave it out (attributes of "
+                                  " has another Port: change one of the two (attributes of "
                                   "ns3::RingNetDevice)");
     };
     const bool packet = request.kind == InterfacePortKind::PACKET;
     if (request.queues > 1 && !packet && request.kind != InterfacePortKind::TAP)
     {
-        refuse("Queues", "the ports AfPacket and Tap");
+        refuse("Queues", "Port=AfPacket or Port=Tap");
     }
     if (request.blocks && !packet)
     {
-        refuse("RingBlocks", "the port AfPacket");
+        refuse("RingBlocks", "Port=AfPacket");
     }
 }
 

@@ -98,7 +98,7 @@ class LabFdNetDevice::Reader : public FdReader
         m_holds = false;
         // The device frees the buffer with free().
         auto buffer = static_cast<uint8_t*>(std::malloc(MAX_FRAME + viaduct::wire::VlanTag::kSize));
-        NS_ABORT_MSG_UNLESS(buffer, "LabFdNetDevice: no memory for a frame");
+        NS_ABORT_MSG_UNLESS(buffer, "LabFdNetDevice: cannot allocate memory for a frame");
         iovec part{buffer, MAX_FRAME};
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(tpacket_auxdata))];
         msghdr message{};

@@ -34,110 +34,116 @@ RingNetDevice::GetTypeId()
                           .SetGroupName("Viaduct")
                           .AddConstructor<RingNetDevice>())
             .AddAttribute("BurstSize",
-                          "How many frames are read from the port at once.",
+                          "The maximum number of frames that are read from the port at once.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RingNetDevice::m_burstSize),
                           MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute("TxQueueSize",
-                          "How many frames may wait for the port to accept them.",
+                          "The maximum number of frames that are queued until the port accepts "
+                          "them.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&RingNetDevice::m_txQueueSize),
                           MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute("NeedsArp",
-                          "Whether next hops must be resolved; false on control ports, where the "
-                          "kernel does it.",
+                          "Whether the MAC addresses of next hops must be resolved; false on "
+                          "control ports, where the kernel resolves them.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_needsArp),
                           MakeBooleanChecker())
             .AddAttribute("Reassembled",
                           "Whether received packets may be longer than the MTU; true on control "
-                          "ports, where the kernel has put fragments together.",
+                          "ports, where the kernel has reassembled fragments.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_reassembled),
                           MakeBooleanChecker())
             .AddAttribute("CheckPackets",
-                          "Whether received packets are dropped that ns-3's IP layer cannot read; "
-                          "false on ports of an RBridge, which passes on what it does not read.",
+                          "Whether received packets that ns-3's IP layer cannot parse are dropped; "
+                          "false on ports of an RBridge, which also forwards packets that it "
+                          "cannot parse.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_checkPackets),
                           MakeBooleanChecker())
             .AddAttribute("FlowControl",
-                          "Aggregate a NetDeviceQueueInterface, so that queue discs can be "
-                          "installed. Costs time for every frame. To be set before the device "
-                          "joins its node.",
+                          "Whether a NetDeviceQueueInterface is aggregated, so that queue discs "
+                          "can be installed. This costs time for every frame. Must be set before "
+                          "the device is added to its node.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_flowControl),
                           MakeBooleanChecker())
             .AddAttribute("BytesInFlight",
-                          "Bytes of frames that are queued in the device, and in the kernel or "
-                          "driver below as far as the port can tell; with FlowControl only.",
+                          "The number of bytes of the frames that are queued in the device and, as "
+                          "far as the port can determine, in the kernel or driver below; only with "
+                          "FlowControl.",
                           TypeId::ATTR_GET,
                           UintegerValue(0),
                           MakeUintegerAccessor(&RingNetDevice::GetBytesInFlight),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("HeaderBytes",
-                          "How many bytes of a received IP packet enter the simulation; the others "
-                          "wait until it leaves (headers of IP and transport are never cut). 0: "
-                          "packets are passed whole.",
+                          "The number of bytes of a received IP packet that enter the simulation; "
+                          "the other bytes are held until the packet leaves (IP and transport "
+                          "headers are never cut). 0: packets are passed whole.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RingNetDevice::m_headerBytes),
                           MakeUintegerChecker<uint32_t>(0, 65535))
             .AddAttribute("HeldPayloads",
-                          "With HeaderBytes: how many payloads may wait; further packets are "
-                          "passed whole.",
+                          "The maximum number of payloads that are held if HeaderBytes is set; "
+                          "further packets are passed whole.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RingNetDevice::m_heldPayloads),
                           MakeUintegerChecker<uint32_t>(1, 1 << 20))
             .AddAttribute("DepartureQueueSize",
-                          "How many frames may wait for the time of their DepartureTag.",
+                          "The maximum number of frames that are queued until the time of their "
+                          "DepartureTag.",
                           UintegerValue(10000),
                           MakeUintegerAccessor(&RingNetDevice::m_departureQueueSize),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("QdiscBypass",
-                          "Whether frames go past the queueing discipline of Interface: faster; "
-                          "false if it is to shape them.",
+                          "Whether frames bypass the queueing discipline of Interface, which is "
+                          "faster; false if the queueing discipline is to shape the frames.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_qdiscBypass),
                           MakeBooleanChecker())
             .AddAttribute("RingBlocks",
-                          "With AfPacket: the ring is of blocks of frames (TPACKET_V3), not of "
-                          "slots (TPACKET_V2): room for more short frames, which come 1 to 2 ms "
-                          "later.",
+                          "With AfPacket: whether the ring consists of blocks of frames "
+                          "(TPACKET_V3) instead of slots (TPACKET_V2). Blocks have space for more "
+                          "short frames, which arrive 1 to 2 ms later.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_ringBlocks),
                           MakeBooleanChecker())
             .AddAttribute("Queues",
-                          "With AfPacket: sockets that share the frames of Interface, a flow's by "
-                          "the same one (fanout). With Tap: queues of the device. AF_XDP has all "
-                          "queues of the interface.",
+                          "With AfPacket: the number of sockets that share the frames of "
+                          "Interface; all frames of a flow use the same socket (fanout). With Tap: "
+                          "the number of queues of the device. AF_XDP uses all queues of the "
+                          "interface.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&RingNetDevice::m_queues),
                           MakeUintegerChecker<uint32_t>(1, 256))
             .AddAttribute("Interface",
-                          "The interface to open (as root) if no port was set.",
+                          "The name of the interface to open (requires root) if no port was set.",
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_interface),
                           MakeStringChecker())
             .AddAttribute("Namespace",
-                          "The network namespace, name or path, that Interface is in; empty for "
-                          "the process's own.",
+                          "The network namespace of Interface, as a name or path; empty for the "
+                          "namespace of the process.",
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_namespace),
                           MakeStringChecker())
             .AddAttribute(
                 "Filter",
-                "The filter of frames received from Interface, in tcpdump's syntax; empty for all.",
+                "The filter for frames received from Interface, in tcpdump's syntax; empty for all "
+                "frames.",
                 StringValue(""),
                 MakeStringAccessor(&RingNetDevice::m_filter),
                 MakeStringChecker())
             .AddAttribute(
                 "Port",
-                "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
-                "the frames from the kernel), DPDK (on the interface, or a device of its "
-                "own: PCI address, or virtual device with its arguments) or netmap; an "
-                "error where it cannot be had; Auto: AF_XDP where the driver has "
-                "zero-copy, else AF_PACKET; or Tap: the node is at the other end of a "
-                "TAP device of the kernel's, which is made if it is not there.",
+                "The technique with which Interface is read and written: AF_PACKET, AF_XDP (which "
+                "takes the frames from the kernel), DPDK (on the interface or on a separate "
+                "device: a PCI address, or a virtual device with its arguments) or netmap; it is "
+                "an error if the technique is not available. Auto: AF_XDP if the driver supports "
+                "zero-copy, otherwise AF_PACKET. Tap: the node is at the other end of a TAP device "
+                "of the kernel, which is created if it does not exist.",
                 EnumValue(InterfacePortKind::PACKET),
                 MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
                 MakeChoiceChecker<InterfacePortKind>("Port of ns3::RingNetDevice",
@@ -149,45 +155,49 @@ RingNetDevice::GetTypeId()
                                                       {InterfacePortKind::TAP, "Tap"}}))
             .AddAttribute(
                 "Timestamps",
-                "When the lateness of a received frame starts: at the kernel's stamp "
-                "(Software), or when the port was last seen empty (User).",
+                "The time from which the lateness of a received frame is measured: the kernel's "
+                "timestamp (Software), or the time at which the port was last seen empty (User).",
                 EnumValue(InterfaceStamps::SOFTWARE),
                 MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
                 MakeChoiceChecker<InterfaceStamps>(
                     "Timestamps of ns3::RingNetDevice",
                     {{InterfaceStamps::SOFTWARE, "Software"}, {InterfaceStamps::USER, "User"}}))
             .AddAttribute("PortDescription",
-                          "What the port is and how it works, for people.",
+                          "A readable description of the port and of how it works.",
                           TypeId::ATTR_GET,
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::GetPortDescription),
                           MakeStringChecker())
             .AddAttribute("Departures",
-                          "What keeps the times of DepartureTags, and why, for people.",
+                          "A readable description of what keeps the times of DepartureTags, and of "
+                          "the reason.",
                           TypeId::ATTR_GET,
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::GetDepartures),
                           MakeStringChecker())
             .AddAttribute("ReceivedLateness",
-                          "The lateness that 99% of received frames did not exceed: from the "
-                          "kernel's stamp until they were processed. Under the reactor only.",
+                          "The lateness that 99% of received frames did not exceed, measured from "
+                          "the kernel's timestamp until the frame was processed. Only with "
+                          "ns3::ReactorSimulatorImpl.",
                           TypeId::ATTR_GET,
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&RingNetDevice::GetReceivedLateness),
                           MakeTimeChecker())
             .AddAttribute("SentLateness",
-                          "The same of sent frames: from the simulated instant until the port had "
-                          "taken them.",
+                          "The lateness that 99% of sent frames did not exceed, measured from the "
+                          "virtual time of sending until the port accepted the frame. Only with "
+                          "ns3::ReactorSimulatorImpl.",
                           TypeId::ATTR_GET,
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&RingNetDevice::GetSentLateness),
                           MakeTimeChecker())
             .AddTraceSource("ReceivedLate",
-                            "A frame was processed: its lateness, at most.",
+                            "A received frame was processed. Argument: the maximum lateness of the "
+                            "frame.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_receivedLate),
                             "ns3::Time::TracedCallback")
             .AddTraceSource("SentLate",
-                            "The port has taken a frame: its lateness.",
+                            "The port has accepted a frame. Argument: the lateness of the frame.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_sentLate),
                             "ns3::Time::TracedCallback")
             .AddTraceSource("InFlight",
@@ -195,11 +205,12 @@ RingNetDevice::GetTypeId()
                             MakeTraceSourceAccessor(&RingNetDevice::m_inFlight),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("MacTxDrop",
-                            "A packet was not sent: packet without Ethernet header, reason.",
+                            "A packet was not sent. Arguments: the packet without its Ethernet "
+                            "header, the reason.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_txDrops),
                             "ns3::RingNetDevice::DropTracedCallback")
             .AddTraceSource("MacRxDrop",
-                            "A received frame was dropped: frame, reason.",
+                            "A received frame was dropped. Arguments: the frame, the reason.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_rxDrops),
                             "ns3::RingNetDevice::DropTracedCallback");
     return tid;
@@ -290,9 +301,9 @@ PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
 {
     const auto& counters = timed.counters();
     PrintLateness(os, "sent by the qdisc", timed.lateness());
-    os << "  given to the qdisc: " << counters.sent
-       << " frames (missed their time: " << counters.missed
-       << ", nothing heard of: " << counters.unheard + timed.Waiting() << ", at most "
+    os << "  passed to the qdisc: " << counters.sent
+       << " frames (missed their departure time: " << counters.missed
+       << ", without a report: " << counters.unheard + timed.Waiting() << ", sent up to "
        << static_cast<double>(timed.earliest().nanoseconds()) / 1000 << " us early)\n";
 }
 
@@ -303,8 +314,8 @@ PrintLosses(std::ostream& os, const viaduct::io::PortCounters& counters)
     os << "  lost at the port: "
        << counters.rx_dropped_ring_full + counters.rx_dropped_truncated +
               counters.tx_dropped_error + counters.tx_dropped_unclaimed
-       << " frames (no room: " << counters.rx_dropped_ring_full
-       << ", received too long: " << counters.rx_dropped_truncated
+       << " frames (no space: " << counters.rx_dropped_ring_full
+       << ", received but too long: " << counters.rx_dropped_truncated
        << ", not sent: " << counters.tx_dropped_error + counters.tx_dropped_unclaimed << ")\n";
 }
 
@@ -325,7 +336,7 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     }
     if (const size_t waiting = m_departures.Count(); waiting > 0)
     {
-        os << "  waiting for their time: " << waiting << " frames\n";
+        os << "  waiting for their departure time: " << waiting << " frames\n";
     }
     PrintLateness(os, "received", GetTiming().received);
     if (const uint64_t waiting = m_burst.CountToReceive(); waiting > 0)
@@ -344,9 +355,9 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     if (m_held)
     {
         const auto& counters = m_held->GetCounters();
-        os << "  headers only: " << counters.held << " packets, whole: " << counters.whole
-           << ", whole because too many wait: " << counters.poolFull
-           << ", waiting: " << m_held->CountWaiting() << "\n";
+        os << "  headers only: " << counters.held << " packets, passed whole: " << counters.whole
+           << ", passed whole because too many payloads were held: " << counters.poolFull
+           << ", payloads still held: " << m_held->CountWaiting() << "\n";
     }
     os << "  dropped: " << GetTotalDrops() << " frames\n";
     if (m_burst.GetPort())

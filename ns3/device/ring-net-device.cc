@@ -84,7 +84,9 @@ void
 RingNetDevice::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(!GetNode(), "RingNetDevice: add the device to a node first");
+    NS_ABORT_MSG_IF(!GetNode(),
+                    "RingNetDevice: the device has no node; add the device to a node "
+                    "first");
     if (!m_burst.GetPort() && !m_interface.empty())
     {
         OpenInterface();

@@ -55,13 +55,13 @@ class FloodRouting : public Ipv4StaticRouting
                 .SetParent<Ipv4StaticRouting>()
                 .AddConstructor<FloodRouting>()
                 .AddAttribute("Interval",
-                              "Time between two announcements.",
+                              "The time between two announcements.",
                               TimeValue(MilliSeconds(200)),
                               MakeTimeAccessor(&FloodRouting::m_interval),
                               MakeTimeChecker(MilliSeconds(1)))
                 .AddAttribute("Members",
-                              "Which nodes, by their numbers, are members of which groups: "
-                              "\"239.1.1.1 2 239.1.1.1 3\".",
+                              "The members of multicast groups, as pairs of a group and the number "
+                              "of a node: \"239.1.1.1 2 239.1.1.1 3\".",
                               StringValue(""),
                               MakeStringAccessor(&FloodRouting::m_members),
                               MakeStringChecker())

@@ -54,17 +54,19 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
                 .SetParent<Ipv6RoutingProtocol>()
                 .AddConstructor<Ipv6RequestRouting>()
                 .AddAttribute("RouteLifetime",
-                              "How long a route lives after its last use.",
+                              "The time for which a route is kept after its last use.",
                               TimeValue(Seconds(2)),
                               MakeTimeAccessor(&Ipv6RequestRouting::m_lifetime),
                               MakeTimeChecker(MilliSeconds(1)))
                 .AddAttribute("HelloInterval",
-                              "Time between two hellos; a neighbour is lost after three.",
+                              "The time between two hellos; a neighbour is lost after three missed "
+                              "hellos.",
                               TimeValue(MilliSeconds(300)),
                               MakeTimeAccessor(&Ipv6RequestRouting::m_helloInterval),
                               MakeTimeChecker(MilliSeconds(1)))
                 .AddAttribute("RequestInterval",
-                              "When a request without an answer is repeated, five times.",
+                              "The time after which a request without an answer is repeated; at "
+                              "most five requests are sent.",
                               TimeValue(MilliSeconds(500)),
                               MakeTimeAccessor(&Ipv6RequestRouting::m_requestInterval),
                               MakeTimeChecker(MilliSeconds(1)));

@@ -36,8 +36,8 @@ CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
         !id.IsChildOf(ns3::SocketFactory::GetTypeId()) || !node->GetObject<ns3::Object>(id))
     {
         throw viaduct::UsageError("--factory=" + name +
-                                  ": the nodes have no such socket factory; for example, with a "
-                                  "kernel: ns3::KernelTcpSocketFactory");
+                                  ": the nodes have no such socket factory; nodes with a kernel "
+                                  "have, for example, ns3::KernelTcpSocketFactory");
     }
     constexpr std::array CONNECTED{"ns3::TcpSocketFactory",
                                    "ns3::KernelTcpSocketFactory",
@@ -47,7 +47,7 @@ CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
     if (bulk && std::find(CONNECTED.begin(), CONNECTED.end(), name) == CONNECTED.end())
     {
         throw viaduct::UsageError("--factory=" + name +
-                                  ": this transfer needs sockets with connections: those of "
+                                  ": this transfer needs sockets with connections; use "
                                   "ns3::Kernel{Tcp,Mptcp,Sctp,Dccp}SocketFactory");
     }
 }

@@ -45,8 +45,8 @@ main(int argc, char* argv[])
     uint32_t nNodes = 5;
     Time duration = Seconds(30);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("nodes", "nodes in the line", nNodes);
-    cmd.AddValue("duration", "simulated time", duration);
+    cmd.AddValue("nodes", "number of nodes in the line", nNodes);
+    cmd.AddValue("duration", "duration of the simulation", duration);
     cmd.Parse(argc, argv);
 
     NodeContainer nodes(nNodes);

@@ -32,7 +32,7 @@ main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("filter", "filter for control traffic", filter, sizeof filter);
     cmd.AddValue("lab", "name of the lab", name);
-    cmd.AddValue("duration", "how long", duration);
+    cmd.AddValue("duration", "duration of the run", duration);
     cmd.Parse(argc, argv);
 
     NodeContainer nodes(3);

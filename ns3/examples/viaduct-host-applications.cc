@@ -69,7 +69,7 @@ Factory(const Arguments& arguments, const std::string& transport)
     if (prefix == prefixes.end())
     {
         throw viaduct::UsageError("--sockets=" + arguments.sockets +
-                                  ": unknown; give ns3, kernel or host");
+                                  ": unknown; expected ns3, kernel or host");
     }
     return prefix->second + transport + "SocketFactory";
 }
@@ -222,8 +222,8 @@ Run(const Arguments& arguments)
     {
         const auto& lateness = ReactorSimulatorImpl::Get()->GetLateness();
         std::cout << "events late: p50 " << lateness.Quantile(0.5) / 1000 << " us, p99 "
-                  << lateness.Quantile(0.99) / 1000 << " us, at most " << lateness.Max() / 1000
-                  << " us" << std::endl;
+                  << lateness.Quantile(0.99) / 1000 << " us, max " << lateness.Max() / 1000 << " us"
+                  << std::endl;
     }
 }
 
@@ -234,14 +234,16 @@ main(int argc, char* argv[])
 {
     Arguments arguments;
     CommandLine line(__FILE__);
-    line.AddValue("sockets", "of the applications: ns3, kernel, host", arguments.sockets);
+    line.AddValue("sockets", "sockets of the applications: ns3, kernel or host", arguments.sockets);
     line.AddValue("ipv6", "send over IPv6", arguments.ipv6);
-    line.AddValue("bytes", "of each transport", arguments.bytes);
-    line.AddValue("rate", "of the datagrams", arguments.rate);
-    line.AddValue("time", "longest duration", arguments.time);
+    line.AddValue("bytes", "number of bytes that each transport sends", arguments.bytes);
+    line.AddValue("rate", "rate at which UDP datagrams are sent", arguments.rate);
+    line.AddValue("time", "maximum duration of the run", arguments.time);
     line.AddValue("lab", "name of the lab", arguments.lab);
-    line.AddValue("sink", "receive on the server", arguments.sink);
-    line.AddValue("wait", "for a line of standard input, and for another", arguments.wait);
+    line.AddValue("sink", "whether the server receives the data", arguments.sink);
+    line.AddValue("wait",
+                  "wait for a line on standard input before the run, and for another to stop it",
+                  arguments.wait);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-host-applications", [&] { Run(arguments); });
 }

@@ -28,7 +28,7 @@ main(int argc, char* argv[])
     Time step = Seconds(2);
     CommandLine cmd(__FILE__);
     cmd.AddValue("lab", "name of the lab", name);
-    cmd.AddValue("mode", "of the lab", mode);
+    cmd.AddValue("mode", "mode of the lab", mode);
     cmd.AddValue("step", "time between two changes", step);
     cmd.Parse(argc, argv);
 

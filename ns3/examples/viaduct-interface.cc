@@ -59,13 +59,13 @@ Main(int argc, char* argv[])
     Ipv4Address address("10.1.1.2");
     Time duration = Seconds(10);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("interface", "the interface", interface);
-    cmd.AddValue("namespace", "its network namespace", networkNamespace);
-    cmd.AddValue("filter", "filter of received frames, in tcpdump's syntax", filter, sizeof filter);
-    cmd.AddValue("address", "the node's IPv4 address, in a /24", address);
-    cmd.AddValue("rip", "whether it speaks RIP and RIPng", rip);
-    cmd.AddValue("duration", "how long to run", duration);
-    cmd.AddValue("simulator", "TypeId of the simulator", simulator);
+    cmd.AddValue("interface", "name of the interface", interface);
+    cmd.AddValue("namespace", "network namespace of the interface", networkNamespace);
+    cmd.AddValue("filter", "filter for received frames (tcpdump's syntax)", filter, sizeof filter);
+    cmd.AddValue("address", "IPv4 address of the node, in a /24 network", address);
+    cmd.AddValue("rip", "whether the node runs RIP and RIPng", rip);
+    cmd.AddValue("duration", "duration of the run", duration);
+    cmd.AddValue("simulator", "TypeId of the simulator implementation", simulator);
     cmd.Parse(argc, argv);
 
     GlobalValue::Bind("SimulatorImplementationType", StringValue(simulator));

@@ -71,7 +71,9 @@ ParseCommand(const std::string& text)
     const auto space = text.find(' ', at == std::string::npos ? 0 : at);
     if (at == std::string::npos || space == std::string::npos)
     {
-        throw viaduct::UsageError("'" + text + "' is not NODE@TIME COMMAND: \"0@1s ping ...\"");
+        throw viaduct::UsageError("'" + text +
+                                  "' does not have the form NODE@TIME COMMAND, such as "
+                                  "\"0@1s ping ...\"");
     }
     const auto start = viaduct::ParseDuration(text.substr(at + 1, space - at - 1));
     return {text.substr(0, at), NanoSeconds(start.nanoseconds()), text.substr(space + 1)};
@@ -93,8 +95,8 @@ NodesOf(const Command& command, const NodeContainer& nodes)
         }
     }
     throw viaduct::UsageError("no node " + command.node + " for '" + command.text +
-                              "': there are 0 to " + std::to_string(nodes.GetN() - 1) +
-                              ", and all");
+                              "': expected a number from 0 to " + std::to_string(nodes.GetN() - 1) +
+                              ", or all");
 }
 
 void
@@ -137,11 +139,11 @@ Connect(const Arguments& arguments, const NodeContainer& nodes)
     const bool ring = arguments.topology == "ring";
     if (!ring && arguments.topology != "line")
     {
-        throw viaduct::UsageError("--topology=" + arguments.topology + ": it is line or ring");
+        throw viaduct::UsageError("--topology=" + arguments.topology + ": expected line or ring");
     }
     if (nodes.GetN() < (ring ? 3 : 2) || nodes.GetN() > 256)
     {
-        throw viaduct::UsageError("--nodes: 2 to 256, in a ring 3 to 256");
+        throw viaduct::UsageError("--nodes: expected 2 to 256, or 3 to 256 in a ring");
     }
     PointToPointHelper link;
     link.SetDeviceAttribute("DataRate", StringValue(arguments.rate));
@@ -159,7 +161,7 @@ Connect(const Arguments& arguments, const NodeContainer& nodes)
     }
     else if (arguments.routing != "none")
     {
-        throw viaduct::UsageError("--routing=" + arguments.routing + ": it is global or none");
+        throw viaduct::UsageError("--routing=" + arguments.routing + ": expected global or none");
     }
 }
 
@@ -192,20 +194,21 @@ main(int argc, char* argv[])
 {
     Arguments arguments;
     CommandLine line(__FILE__);
-    line.Usage("Programs of this machine on nodes with real kernels: \"NODE@TIME COMMAND\"...\n"
+    line.Usage("Runs programs of this machine on nodes with real kernels: "
+               "\"NODE@TIME COMMAND\"...\n"
                "Example: \"1@1s iperf3 -s -1\" \"0@2s iperf3 -c 10.0.0.2 -t 5\"");
-    line.AddValue("topology", "line or ring", arguments.topology);
-    line.AddValue("nodes", "how many", arguments.nodes);
-    line.AddValue("rate", "of the links", arguments.rate);
-    line.AddValue("delay", "of the links", arguments.delay);
-    line.AddValue("routing", "global: ns-3's routes; none: a program's", arguments.routing);
+    line.AddValue("topology", "topology: line or ring", arguments.topology);
+    line.AddValue("nodes", "number of nodes", arguments.nodes);
+    line.AddValue("rate", "rate of the links", arguments.rate);
+    line.AddValue("delay", "delay of the links", arguments.delay);
+    line.AddValue("routing", "global: routes of ns-3; none: of a program", arguments.routing);
     line.AddValue("time", "duration in virtual time", arguments.time);
     line.AddValue(
-        "kernel", "the kernel (viaduct kernel list); default: the newest", arguments.kernel);
-    line.AddValue("memory", "of the kernel in MiB; 0: enough for its nodes", arguments.memory);
-    line.AddValue("boot", "further words of the kernel's command line", arguments.boot);
-    line.AddValue("output", "prefix of files with the output of programs", arguments.output);
-    line.AddValue("pcap", "prefix of capture files", arguments.pcap);
+        "kernel", "kernel (see viaduct kernel list); default: the newest kernel", arguments.kernel);
+    line.AddValue("memory", "kernel's memory in MiB; 0: enough for its nodes", arguments.memory);
+    line.AddValue("boot", "additional words of the kernel's command line", arguments.boot);
+    line.AddValue("output", "prefix of the files for the output of programs", arguments.output);
+    line.AddValue("pcap", "prefix of the capture files", arguments.pcap);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-kernel-programs", [&] {
         for (std::size_t i = 0; i < line.GetNExtraNonOptions(); ++i)

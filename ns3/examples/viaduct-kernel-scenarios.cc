@@ -212,7 +212,7 @@ class Scenario
         }
         else
         {
-            throw viaduct::UsageError("--stack=" + stack + ": ns3 or kernel");
+            throw viaduct::UsageError("--stack=" + stack + ": expected ns3 or kernel");
         }
     }
 
@@ -276,7 +276,7 @@ Run(Scenario& scenario, const std::string& name)
     if (found == scenarios.end())
     {
         throw viaduct::UsageError("--scenario=" + name +
-                                  ": bulk, fifth, star, dumbbell or transports");
+                                  ": expected bulk, fifth, star, dumbbell or transports");
     }
     (scenario.*found->second)();
     scenario.Run();
@@ -291,10 +291,10 @@ main(int argc, char* argv[])
         Scenario scenario;
         std::string name = "bulk";
         CommandLine line(__FILE__);
-        line.AddValue("scenario", "bulk, fifth, star, dumbbell or transports", name);
-        line.AddValue("stack", "of all nodes: ns3 or kernel", scenario.stack);
-        line.AddValue("factory", "what makes the sockets", scenario.factory);
-        line.AddValue("pcap", "prefix of capture files (kernel nodes)", scenario.pcap);
+        line.AddValue("scenario", "scenario: bulk, fifth, star, dumbbell or transports", name);
+        line.AddValue("stack", "IP stack of all nodes: ns3 or kernel", scenario.stack);
+        line.AddValue("factory", "TypeId of the socket factory", scenario.factory);
+        line.AddValue("pcap", "prefix of the capture files (kernel nodes only)", scenario.pcap);
         line.Parse(argc, argv);
         Run(scenario, name);
     });

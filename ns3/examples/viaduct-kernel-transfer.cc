@@ -124,13 +124,13 @@ Run(const Arguments& arguments)
               << " bytes arrived, " << bytes * 8 / arguments.time.GetSeconds() / 1e6 << " Mbit/s\n"
               << "boot " << boot << " s, run " << seconds << " s of wall time, " << frames
               << " frames, " << frames / seconds << " frames/s\n"
-              << "guests let run " << counters.runs << " times, interrupted " << counters.interrupts
+              << "guests run " << counters.runs << " times, interrupted " << counters.interrupts
               << " times" << std::endl;
     if (bytes == 0)
     {
         throw viaduct::Error("nothing arrived in " + std::to_string(arguments.time.GetSeconds()) +
-                             " s: give a longer --time, or a --size that " + arguments.factory +
-                             " takes as one message");
+                             " s: set a longer --time, or a --size that " + arguments.factory +
+                             " accepts as one message");
     }
 }
 
@@ -141,18 +141,19 @@ main(int argc, char* argv[])
 {
     Arguments arguments;
     CommandLine line(__FILE__);
-    line.AddValue("pairs", "how many transfers", arguments.pairs);
-    line.AddValue("guests", "kernels that the nodes are spread over", arguments.guests);
-    line.AddValue("rate", "of the links", arguments.rate);
-    line.AddValue("delay", "of the links", arguments.delay);
+    line.AddValue("pairs", "number of transfers", arguments.pairs);
+    line.AddValue("guests", "number of kernels that share the nodes", arguments.guests);
+    line.AddValue("rate", "rate of the links", arguments.rate);
+    line.AddValue("delay", "delay of the links", arguments.delay);
     line.AddValue("time", "duration in virtual time", arguments.time);
     line.AddValue(
-        "kernel", "the kernel (viaduct kernel list); default: the newest", arguments.kernel);
-    line.AddValue("factory", "TypeId of the applications' sockets", arguments.factory);
+        "kernel", "kernel (see viaduct kernel list); default: the newest kernel", arguments.kernel);
+    line.AddValue("factory", "TypeId of the socket factory of the applications", arguments.factory);
     line.AddValue("size",
-                  "bytes that the application sends at once; default: what fits the factory",
+                  "number of bytes that the application sends at once; default: a suitable size "
+                  "for the factory",
                   arguments.size);
-    line.AddValue("pcap", "prefix of capture files", arguments.pcap);
+    line.AddValue("pcap", "prefix of the capture files", arguments.pcap);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-kernel-transfer", [&] { Run(arguments); });
 }

@@ -29,7 +29,7 @@ main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("up", "SPEC from the sender to the receiver", up, sizeof up);
     cmd.AddValue("down", "SPEC from the receiver to the sender", down, sizeof down);
-    cmd.AddValue("duration", "how long", duration);
+    cmd.AddValue("duration", "duration of the run", duration);
     cmd.Parse(argc, argv);
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));

@@ -135,15 +135,15 @@ Route(int argc, char* argv[])
     Time duration = Seconds(10);
     Time warmUp = Seconds(2);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("left", "an interface", left);
-    cmd.AddValue("right", "the interface with the bottleneck", right);
-    cmd.AddValue("disc", "PfifoFast, CoDel, FqCoDel, Pie, Cobalt: ns3::NAMEQueueDisc", disc);
-    cmd.AddValue("port", "AfPacket; AfXdp, Auto: past the interfaces' queueing disciplines", port);
+    cmd.AddValue("left", "name of the interface on the left", left);
+    cmd.AddValue("right", "name of the interface on the right, which has the bottleneck", right);
+    cmd.AddValue("disc", "PfifoFast, CoDel, FqCoDel, Pie or Cobalt: ns3::NAMEQueueDisc", disc);
+    cmd.AddValue("port", "AfPacket; or AfXdp or Auto, which bypass queueing disciplines", port);
     cmd.AddValue("flow-control", "whether the device on the right stops its queue", flowControl);
-    cmd.AddValue("bql", "whether its queue has dynamic queue limits", bql);
-    cmd.AddValue("duration", "how long to run", duration);
-    cmd.AddValue("warm-up", "how much of that does not count", warmUp);
-    cmd.AddValue("trace", "a file for what stood where every millisecond", trace);
+    cmd.AddValue("bql", "whether the device on the right has dynamic queue limits", bql);
+    cmd.AddValue("duration", "duration of the run", duration);
+    cmd.AddValue("warm-up", "first part of the run, which is excluded from the results", warmUp);
+    cmd.AddValue("trace", "file for the lengths of the queues at every millisecond", trace);
     cmd.Parse(argc, argv);
 
     GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));

@@ -60,14 +60,14 @@ Main(int argc, char* argv[])
     std::string spec = "delay=10ms";
     Time duration = Seconds(60);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("points", "how many hosts there are (1 to 250)", points);
-    cmd.AddValue("port", "the hub's UDP port", port);
-    cmd.AddValue("spec", "what each link does to packets", spec);
-    cmd.AddValue("duration", "how long to run", duration);
+    cmd.AddValue("points", "number of hosts (1 to 250)", points);
+    cmd.AddValue("port", "UDP port of the hub", port);
+    cmd.AddValue("spec", "SPEC of each link", spec);
+    cmd.AddValue("duration", "duration of the run", duration);
     cmd.Parse(argc, argv);
     if (points < 1 || points > 250)
     {
-        std::cerr << "--points: 1 to 250\n";
+        std::cerr << "--points: expected 1 to 250\n";
         return 2;
     }
 

@@ -29,8 +29,9 @@ EventListener::EventListener(Ptr<Node> node,
     Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
     if (!reactor)
     {
-        throw viaduct::UsageError("a node whose frames are forwarded outside of the simulator "
-                                  "needs ns3::ReactorSimulatorImpl");
+        throw viaduct::UsageError("forwarding a node's frames outside the simulator requires "
+                                  "ns3::ReactorSimulatorImpl: set the global value "
+                                  "SimulatorImplementationType to ns3::ReactorSimulatorImpl");
     }
     m_pollable =
         reactor->AddPollable(m_doorbell.get(), Callback<bool>([this, reactor] {
@@ -64,8 +65,8 @@ EventListener::ReadEvents()
     {
         // The data plane has shut the doorbell down, which only a data plane that has been taken
         // over does. The data plane continues to forward according to its tables.
-        NS_LOG_WARN("the data plane of node " << m_node << " has cut itself off: it reports "
-                                              << "nothing any more");
+        NS_LOG_WARN("the data plane of node " << m_node << " has disconnected: it no longer "
+                                              << "reports events");
         StopListening();
     }
     bool any = false;

@@ -82,7 +82,8 @@ FrameForwarder::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<FrameForwarder>()
             .AddTraceSource("Frame",
-                            "A frame that the program took in the simulator, and what became of it",
+                            "The forwarding program has processed a frame in the simulator. "
+                            "Arguments: the packet, the port, the outcome.",
                             MakeTraceSourceAccessor(&FrameForwarder::m_frameTrace),
                             "ns3::FrameForwarder::FrameTracedCallback");
     return tid;
@@ -127,7 +128,7 @@ FrameForwarder::DoDispose()
 void
 FrameForwarder::SetProgram(const std::string& name)
 {
-    NS_ABORT_MSG_IF(m_kind, "FrameForwarder::SetProgram(): it has one already");
+    NS_ABORT_MSG_IF(m_kind, "FrameForwarder::SetProgram(): a program was already set");
     m_kind = &viaduct::forward::LoadProgram(name);
     m_description = viaduct::forward::DescribeProgram(*m_kind, name);
     m_table = std::vector<Word>(m_description.table_words);
@@ -136,9 +137,11 @@ FrameForwarder::SetProgram(const std::string& name)
 void
 FrameForwarder::AddPort(Ptr<NetDevice> device)
 {
-    NS_ABORT_MSG_IF(!m_kind || m_program, "FrameForwarder::AddPort(): after SetProgram() only");
+    NS_ABORT_MSG_IF(!m_kind || m_program,
+                    "FrameForwarder::AddPort(): must be called after SetProgram() and before the "
+                    "program runs");
     NS_ABORT_MSG_IF(device->GetNode() != m_node,
-                    "FrameForwarder::AddPort(): another node's device");
+                    "FrameForwarder::AddPort(): the device belongs to another node");
     const auto mac = ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
     m_ports.push_back(
         {device,
@@ -339,19 +342,22 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
 void
 FrameForwarder::SendAsOwn(viaduct::wire::Family, ConstBytes, uint32_t)
 {
-    throw std::logic_error("sends packets of a kernel, where there are only frames");
+    throw std::logic_error("the program sends IP packets through the node's kernel (SendAsOwn()), "
+                           "but this node only forwards frames");
 }
 
 void
 FrameForwarder::SendIcmpv6(const viaduct::wire::IpAddress&, ConstBytes, uint32_t)
 {
-    throw std::logic_error("sends ICMPv6 of a kernel, where there are only frames");
+    throw std::logic_error("the program sends ICMPv6 messages through the node's kernel "
+                           "(SendIcmpv6()), but this node only forwards frames");
 }
 
 void
 FrameForwarder::PassUp(size_t, ConstBytes, uint32_t)
 {
-    throw std::logic_error("passes packets up, where there are only frames");
+    throw std::logic_error("the program passes packets up to the simulator (PassUp()), but this "
+                           "node only forwards frames");
 }
 
 // ---------------------------------------------------------------- forwarding outside of the
@@ -362,7 +368,8 @@ FrameForwarder::MoveOut(viaduct::broker::Tables tables, bool held)
 {
     if (tables.table_words != m_table.size())
     {
-        throw viaduct::UsageError("the table of a forwarding program has another size in the lab");
+        throw viaduct::UsageError("the table of the forwarding program has a different size in the "
+                                  "simulator and in the lab");
     }
     m_tick.Cancel();
     m_outside = std::make_unique<Outside>();

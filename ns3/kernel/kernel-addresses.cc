@@ -41,7 +41,7 @@ CheckAddressClash(Ptr<NetDevice> device)
         {
             throw viaduct::UsageError("node " + LabNodeName(device->GetNode()) +
                                       " has the address " + each.address.ToString() +
-                                      " twice on one device: give it once");
+                                      " twice on one device: remove one of the two");
         }
     }
     const auto channel = device->GetChannel();
@@ -59,7 +59,7 @@ CheckAddressClash(Ptr<NetDevice> device)
                 throw viaduct::UsageError("nodes " + LabNodeName(device->GetNode()) + " and " +
                                           LabNodeName(other->GetNode()) +
                                           " have the same address " + each.address.ToString() +
-                                          " on one channel: give them different ones");
+                                          " on one channel: assign different addresses");
             }
         }
     }

@@ -36,18 +36,20 @@ KernelApplication::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelApplication>()
             .AddAttribute("WorkingDirectory",
-                          "The folder the program starts in.",
+                          "The folder in which the program starts.",
                           StringValue("/"),
                           MakeStringAccessor(&KernelApplication::m_folder),
                           MakeStringChecker())
             .AddAttribute("OutputPrefix",
-                          "At the end of the simulation its output is written to PREFIX.out and "
-                          "PREFIX.err, and its exit status to PREFIX.status. Empty: no files.",
+                          "The prefix of output files: at the end of the simulation the program's "
+                          "output is written to PREFIX.out and PREFIX.err, and the program's exit "
+                          "status to PREFIX.status. Empty: no files.",
                           StringValue(""),
                           MakeStringAccessor(&KernelApplication::m_outputPrefix),
                           MakeStringChecker())
             .AddAttribute("StopSignal",
-                          "The signal that the program gets at the application's stop time.",
+                          "The number of the signal that is sent to the program at the "
+                          "application's stop time.",
                           UintegerValue(SIGTERM),
                           MakeUintegerAccessor(&KernelApplication::m_stopSignal),
                           MakeUintegerChecker<uint32_t>(1, 64))
@@ -80,7 +82,8 @@ KernelApplication::StartApplication()
     const auto stack = GetNode()->GetObject<KernelSocketStack>();
     NS_ABORT_MSG_IF(!stack,
                     "node " << GetNode()->GetId()
-                            << " has no kernel to run programs; KernelStackHelper gives it one");
+                            << " has no kernel, so programs cannot run on the node; install "
+                               "KernelStackHelper on the node");
     viaduct::guest::ProgramRequest request;
     request.node = stack->GetNumber();
     request.words = m_words;
@@ -123,8 +126,8 @@ KernelApplication::OnStarted(int errorNumber, const std::string& words)
     std::string reason = words;
     if (errorNumber == ENOENT)
     {
-        reason +=
-            "; is the program installed on this machine, and the folder " + m_folder + " there?";
+        reason += "; is the program installed on this machine, and does the folder " + m_folder +
+                  " exist?";
     }
     if (!m_startFailure.IsNull())
     {

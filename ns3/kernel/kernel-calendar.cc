@@ -92,21 +92,23 @@ KernelCalendar::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelCalendar>()
             .AddAttribute("Uptime",
-                          "How long the kernels have been up when the simulation starts. Longer if "
-                          "more than 50 nodes are installed at once: 40 ms per node, at most 20 s.",
+                          "The time for which the kernels have already run when the simulation "
+                          "starts. The time is longer if more than 50 nodes are installed at once: "
+                          "40 ms per node, at most 20 s.",
                           TimeValue(Seconds(2)),
                           MakeTimeAccessor(&KernelCalendar::m_uptime),
                           MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("Timeout",
-                          "Wall time after which a kernel that neither sends anything nor advances "
-                          "its clock ends the run with an error.",
+                          "The wall time after which a kernel that neither sends anything nor "
+                          "advances its clock ends the run with an error.",
                           TimeValue(Seconds(30)),
                           MakeTimeAccessor(&KernelCalendar::m_timeout),
                           MakeTimeChecker(MilliSeconds(100)))
             .AddAttribute("OneProcessor",
-                          "Whether the simulator and its kernels, of which one runs at a time, "
-                          "share one processor that no other simulation uses, if there is one: "
-                          "they wake each other faster.",
+                          "Whether the simulator and its kernels, only one of which runs at a "
+                          "time, share one processor that no other simulation uses, if such a "
+                          "processor is available: then simulator and kernels wake each other "
+                          "faster.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
                           MakeBooleanChecker());
@@ -117,7 +119,7 @@ Ptr<KernelCalendar>
 KernelCalendar::Get()
 {
     NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
-                    "kernel nodes need ns-3's time resolution of nanoseconds");
+                    "kernel nodes require nanoseconds as the time resolution of ns-3");
     return PerSimulation<KernelCalendar>::Get();
 }
 
@@ -150,7 +152,9 @@ KernelCalendar::GetCalendar()
 void
 KernelCalendar::Add(Ptr<KernelGuest> guest)
 {
-    NS_ABORT_MSG_IF(m_booted, "a kernel is installed on nodes while the simulation runs");
+    NS_ABORT_MSG_IF(m_booted,
+                    "a kernel was installed on nodes while the simulation runs: install kernels "
+                    "before the simulation starts");
     m_guests.push_back(guest);
 }
 

@@ -77,7 +77,7 @@ CheckBootParameter(const std::string& word)
         if (name == own)
         {
             throw viaduct::UsageError("BootParameters of kernel guests: " + word + ": " + name +
-                                      " is the simulator's to set; leave it out" +
+                                      " is set by the simulator; remove this word" +
                                       (name == "mem" ? ", and use the attribute Memory" : ""));
         }
     }
@@ -94,35 +94,36 @@ KernelGuest::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelGuest>()
             .AddAttribute("Kernel",
-                          "The kernel: empty for the newest that was built (viaduct kernel "
-                          "list), a release like 6.12, or the path of an executable.",
+                          "The kernel: empty for the newest kernel that was built (see viaduct "
+                          "kernel list), a release such as 6.12, or the path of an executable.",
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_kernel),
                           MakeStringChecker())
             .AddAttribute("Memory",
-                          "The guest's memory in MiB; 0: enough for its nodes and devices. The "
-                          "host only provides the pages that the guest touches.",
+                          "The guest's memory in MiB; 0: enough for the guest's nodes and devices. "
+                          "This machine only provides the pages that the guest uses.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&KernelGuest::m_memory),
                           MakeUintegerChecker<uint32_t>(0, 65536))
             .AddAttribute("BootParameters",
-                          "Further words of the kernel's command line.",
+                          "Additional words of the kernel's command line.",
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_bootParameters),
                           MakeStringChecker())
             .AddAttribute(
                 "Place",
-                "Where the guest's kernel is. In the simulator's process it runs faster and "
-                "gives the same results; one that cannot be there has a process.",
+                "The place where the guest's kernel runs. In the simulator's process (Embedded) "
+                "the kernel runs faster and gives the same results; a kernel that cannot run there "
+                "runs in a separate process (Process).",
                 EnumValue(EMBEDDED),
                 MakeEnumAccessor<Place>(&KernelGuest::m_place),
                 MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
                                          {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
             .AddAttribute("ServeSockets",
-                          "Whether the kernel itself carries the data of connected TCP sockets, "
-                          "where it can (it was built with patch 0011), instead of its agent: "
-                          "the same bytes for half of the wall time, and traces that differ in "
-                          "the order of what happens at one instant.",
+                          "Whether the kernel itself carries the data of connected TCP sockets, if "
+                          "it can (if it was built with patch 0011), instead of the guest's agent: "
+                          "the same bytes take half of the wall time, and traces differ in the "
+                          "order of events at the same time.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&KernelGuest::m_serveSockets),
                           MakeBooleanChecker());
@@ -219,7 +220,7 @@ KernelGuest::HaveProcess(const std::string& why)
     if (MayBeEmbedded())
     {
         m_place = PROCESS;
-        NS_LOG_INFO(Describe() << " has a process: " << why);
+        NS_LOG_INFO(Describe() << " runs in a separate process: " << why);
     }
 }
 
@@ -232,7 +233,8 @@ KernelGuest::ChoosePlace()
     }
     const std::string why = EmbeddingUnavailable(m_options);
     m_options.embedded = why.empty();
-    NS_LOG_INFO(Describe() << (why.empty() ? " is in this process" : " has a process: " + why));
+    NS_LOG_INFO(Describe() << (why.empty() ? " runs in this process"
+                                           : " runs in a separate process: " + why));
 }
 
 uint32_t
@@ -240,7 +242,9 @@ KernelGuest::AddNode(Ptr<KernelNode> node, const std::string& name)
 {
     if (KernelCalendar::Get()->HasBooted())
     {
-        throw viaduct::UsageError("a kernel for node " + name + " while the simulation runs");
+        throw viaduct::UsageError("a kernel was installed on node " + name +
+                                  " while the simulation runs; install kernels before the "
+                                  "simulation starts");
     }
     m_nodes.push_back(node);
     m_names.push_back(name);
@@ -259,8 +263,8 @@ KernelGuest::AddNic(const viaduct::wire::MacAddress& mac)
 {
     if (!m_macs.insert(mac).second)
     {
-        throw viaduct::UsageError("two devices of " + Describe() + " have the address " +
-                                  mac.ToString() + ": give them different ones");
+        throw viaduct::UsageError("two devices of " + Describe() + " have the MAC address " +
+                                  mac.ToString() + ": assign different addresses");
     }
     return m_guest->AddNic(mac);
 }
@@ -288,7 +292,8 @@ KernelGuest::CheckBooted()
     {
         throw viaduct::Error(
             "kernel " + Describe() +
-            ": its agent does not answer; its console ended: " + m_guest->console().LastLines(5));
+            ": the guest's agent does not answer; the last lines of the guest's console: " +
+            m_guest->console().LastLines(5));
     }
 }
 

@@ -43,8 +43,9 @@ class KernelIpLayer : public Layer
         const auto kernel = this->template GetObject<KernelNode>();
         if (kernel && KernelCalendar::Get()->HasBooted() && !kernel->GetBridge(device))
         {
-            throw viaduct::UsageError("a device for kernel node " + kernel->GetName() +
-                                      " while the simulation runs: give it an address before");
+            throw viaduct::UsageError("a device was added to kernel node " + kernel->GetName() +
+                                      " while the simulation runs: assign an address to the device "
+                                      "before the simulation starts");
         }
         return Layer::AddInterface(device);
     }

@@ -28,8 +28,8 @@ KernelOf(Ptr<Node> node)
     if (!kernel)
     {
         throw viaduct::UsageError("node " + std::to_string(node->GetId()) +
-                                  " has no kernel: KernelMptcpHelper is for nodes of "
-                                  "KernelStackHelper");
+                                  " has no kernel, which KernelMptcpHelper requires: install "
+                                  "KernelStackHelper on the node");
     }
     return kernel;
 }
@@ -47,7 +47,8 @@ GatewayOf(const Address& address)
     }
     if (!address.IsInvalid())
     {
-        throw viaduct::UsageError("a gateway is an Ipv4Address or an Ipv6Address");
+        throw viaduct::UsageError("the gateway of AddSourceRoute() is neither an Ipv4Address nor "
+                                  "an Ipv6Address");
     }
     return std::nullopt;
 }

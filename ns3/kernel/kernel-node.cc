@@ -132,7 +132,7 @@ KernelNode::WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&
 {
     if (device->GetNode() != m_node)
     {
-        throw viaduct::UsageError("kernel node " + m_name + ": a device of another node");
+        throw viaduct::UsageError("kernel node " + m_name + ": the device belongs to another node");
     }
     if (const Port* port = Find(device))
     {

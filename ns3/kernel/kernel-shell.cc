@@ -178,8 +178,8 @@ KernelShell::Pause()
     const auto names = GetNodeNames();
     if (names.empty() && !m_view)
     {
-        throw viaduct::UsageError("a pause for shells needs a node whose stack is a kernel "
-                                  "(KernelStackHelper)");
+        throw viaduct::UsageError("the simulation cannot be paused for shells, because no node has "
+                                  "a kernel as its stack (KernelStackHelper)");
     }
     const View view = m_view ? m_view() : View{names, Links(), {}};
     const std::string name = m_name.empty() ? program_invocation_short_name : m_name;
@@ -197,9 +197,9 @@ KernelShell::Pause()
     else
     {
         std::cerr << name << " is paused at " << Simulator::Now().As(Time::S)
-                  << "; in another terminal: viaduct kernel shell NODE (" << names.front()
-                  << (names.size() > 1 ? " ... " + names.back() : "") << "), viaduct kernel resume"
-                  << std::endl;
+                  << "; in another terminal, use viaduct kernel shell NODE (" << names.front()
+                  << (names.size() > 1 ? " ... " + names.back() : "")
+                  << ") or viaduct kernel resume" << std::endl;
     }
     // Turn() runs after the events that are due at this instant: at the simulation's start, after
     // the boot.

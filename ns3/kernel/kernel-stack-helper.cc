@@ -101,7 +101,7 @@ KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
     {
         throw viaduct::UsageError(
             "node " + std::to_string(node->GetId()) +
-            " has a stack already: use KernelStackHelper instead of InternetStackHelper");
+            " already has an IP stack: use KernelStackHelper instead of InternetStackHelper");
     }
     // Adds objects that Ipv4L3Protocol and Ipv6L3Protocol expect on the node; the objects carry no
     // packets.
@@ -142,7 +142,8 @@ KernelStackHelper::EnablePcap(const std::string& prefix, const NodeContainer& no
         if (!kernel)
         {
             throw viaduct::UsageError("node " + std::to_string(nodes.Get(i)->GetId()) +
-                                      " has no kernel to capture");
+                                      " has no kernel whose packets could be captured: install "
+                                      "KernelStackHelper on the node");
         }
         kernel->EnablePcap(prefix);
     }
@@ -167,11 +168,12 @@ KernelStackHelper::EnableStateCsv(const std::string& prefix, Ptr<Node> node, Tim
     if (!state)
     {
         throw viaduct::UsageError("node " + std::to_string(node->GetId()) +
-                                  " has no kernel whose state could be written");
+                                  " has no kernel whose state could be written: install "
+                                  "KernelStackHelper on the node");
     }
     if (!interval.IsStrictlyPositive())
     {
-        throw viaduct::UsageError("the state of kernels needs an interval above 0");
+        throw viaduct::UsageError("the interval of EnableStateCsv() must be greater than 0");
     }
     state->SetInterval(interval);
     auto csv = std::make_shared<KernelStateCsv>(prefix, state);

@@ -120,7 +120,8 @@ KernelStateCsv::File::Add(const std::string& row)
     {
         // The simulation continues without the rows, for example if the disk is full.
         m_failed = true;
-        std::cerr << "error: " << error.what() << "; rows are missing from here on" << std::endl;
+        std::cerr << "error: " << error.what() << "; the following rows are missing from the file"
+                  << std::endl;
     }
 }
 

@@ -64,22 +64,23 @@ KernelState::GetTypeId()
             .AddConstructor<KernelState>()
             .AddAttribute(
                 "Interval",
-                "The time between two samples of the kernel's state, the first at the start of the "
-                "simulation; 0: never. Values whose trace source has no sinks are not sampled.",
+                "The time between two samples of the kernel's state; the first sample is taken at "
+                "the start of the simulation. 0: no samples. Values whose trace source has no "
+                "sinks are not sampled.",
                 TimeValue(Time(0)),
                 MakeTimeAccessor(&KernelState::SetInterval, &KernelState::GetInterval),
                 MakeTimeChecker(Time(0)))
             .AddTraceSource("TcpInfo",
-                            "The state of each TCP socket that has a peer, of applications and of "
-                            "programs (TCP_INFO), each Interval.",
+                            "The state (TCP_INFO) of each TCP socket of applications and programs "
+                            "that has a peer, at each Interval.",
                             MakeTraceSourceAccessor(&KernelState::m_tcp),
                             "ns3::KernelState::TcpInfoTracedCallback")
             .AddTraceSource("QdiscStatistics",
-                            "The statistics of each queueing discipline, each Interval.",
+                            "The statistics of each queueing discipline, at each Interval.",
                             MakeTraceSourceAccessor(&KernelState::m_qdiscs),
                             "ns3::KernelState::QdiscTracedCallback")
             .AddTraceSource("Counters",
-                            "The node's counters (nstat), each Interval.",
+                            "The node's counters (nstat), at each Interval.",
                             MakeTraceSourceAccessor(&KernelState::m_counters),
                             "ns3::KernelState::CountersTracedCallback");
     return tid;

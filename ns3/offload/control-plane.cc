@@ -131,8 +131,9 @@ ControlPlane::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<ControlPlane>()
             .AddAttribute("ScanInterval",
-                          "How often the node's sockets are scanned. Only a protocol that opens a "
-                          "socket during the run and first waits for a packet may wait that long.",
+                          "The interval at which the node's sockets are scanned. Only a protocol "
+                          "that opens a socket during the run and first waits for a packet may "
+                          "have to wait for up to this interval.",
                           TimeValue(MilliSeconds(500)),
                           MakeTimeAccessor(&ControlPlane::m_scanInterval),
                           MakeTimeChecker(MicroSeconds(1)))
@@ -358,7 +359,8 @@ ControlPlane::GetUnsupported() const
         if (handler.protocol == 0)
         {
             lines.push_back(
-                "a handler of every EtherType: select its frames with SetControlFilter()");
+                "a protocol handler for all EtherTypes: select the handler's frames with "
+                "SetControlFilter()");
         }
     }
     return lines;

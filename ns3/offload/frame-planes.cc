@@ -34,8 +34,8 @@ AttachRBridge(const viaduct::lab::Node& node,
         if (!rbridge || rbridge->GetPortIndex(attachment.device) != next++)
         {
             throw UsageError("node " + node.name +
-                             ": its data plane is for an RBridge whose ports "
-                             "are the node's devices, in their order");
+                             ": the node's data plane requires an RBridge whose ports are the "
+                             "node's devices, in the same order");
         }
     }
     if (!owner)
@@ -71,8 +71,8 @@ AttachFrameForwarder(const viaduct::lab::Node& node,
         if (forwarder->GetPortIndex(attachment.device) != next++)
         {
             throw UsageError("node " + node.name +
-                             ": the ports of its FrameForwarder are not the node's devices, in "
-                             "their order");
+                             ": the ports of the node's FrameForwarder must be the node's devices, "
+                             "in the same order");
         }
     }
     if (forwarder)

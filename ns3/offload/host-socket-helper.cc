@@ -89,7 +89,7 @@ RequireNoSockets(Ptr<Node> node)
     if (node->GetObject<KernelSocketStack>())
     {
         throw UsageError("HostSocketHelper: node " + LabNodeName(node) +
-                         " has sockets of a kernel already; install one kind");
+                         " already has kernel sockets; install only one kind of sockets");
     }
 }
 
@@ -131,8 +131,9 @@ RequireNoProtocol(Ptr<Node> node)
             throw UsageError("HostSocketHelper: the sockets of " +
                              protocol->GetInstanceTypeId().GetName() + " on node " +
                              LabNodeName(node) +
-                             " would become the host's by default, too; without SetDefault(), name "
-                             "the factory in the applications");
+                             " would also become host sockets by default; do not call "
+                             "SetDefault(), and set the socket factory in the applications "
+                             "instead");
         }
     }
 }
@@ -191,7 +192,9 @@ HostSocketHelper::SetInterface(Ptr<NetDevice> device,
                                const std::string& interface)
 {
     const auto stack = device->GetNode()->GetObject<KernelSocketStack>();
-    NS_ABORT_MSG_UNLESS(stack, "HostSocketHelper::SetInterface() before Install()");
+    NS_ABORT_MSG_UNLESS(stack,
+                        "HostSocketHelper::SetInterface() was called before Install(); call "
+                        "Install() first");
     const UniqueFd space = OpenNamespaceOrOwn(networkNamespace);
     const int ifindex = viaduct::sys::Netlink(space.get()).IfIndex(interface);
     stack->SetDevice(device, ifindex, interface);

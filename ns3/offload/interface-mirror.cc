@@ -30,7 +30,8 @@ InterfaceMirror::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<InterfaceMirror>()
             .AddAttribute("PollInterval",
-                          "How often the node's IP interfaces are compared with their last state.",
+                          "The interval at which the node's IP interfaces are compared with their "
+                          "last state.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&InterfaceMirror::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)));

@@ -179,7 +179,7 @@ ParseMode(const std::string& text)
     if (found == modes.end())
     {
         Quit(UsageError("LabHelper: mode \"" + text +
-                        "\": unknown; give traditional, emulate or offload"));
+                        "\": unknown; expected traditional, emulate or offload"));
     }
     return found->second;
 }
@@ -213,7 +213,9 @@ LabHelper::AddPhysicalInterface(Ptr<Node> node,
         m_settings.kernelOnly[node].push_back(interface);
         return;
     }
-    NS_ABORT_MSG_IF(device->GetNode() != node, "AddPhysicalInterface: device of another node");
+    NS_ABORT_MSG_IF(device->GetNode() != node,
+                    "AddPhysicalInterface: the device belongs to "
+                    "another node");
     m_settings.physical[device] = {interface, link.empty() ? interface : link};
 }
 
@@ -223,7 +225,8 @@ LabHelper::Ignore(const std::string& effect)
     NS_ABORT_MSG_UNLESS(effect == "rate" || effect == "delay" || effect == "loss" ||
                             effect == "ber" || effect == "aqm",
                         "LabHelper::Ignore(\"" << effect
-                                               << "\"): give rate, delay, loss, ber or aqm");
+                                               << "\"): unknown effect; expected rate, delay, "
+                                                  "loss, ber or aqm");
     m_settings.ignore.insert(effect);
 }
 
@@ -521,8 +524,9 @@ LabHelper::MakeRingDevice(const Attachment& attachment, const Frames& frames)
     device->GetAttribute("Port", kind);
     if (kind.Get() == InterfacePortKind::XDP)
     {
-        throw viaduct::UsageError("the devices of a lab are on AF_PACKET: "
-                                  "ns3::RingNetDevice::Port=AfXdp is for those with Interface");
+        throw viaduct::UsageError("ns3::RingNetDevice::Port=AfXdp is not supported for the devices "
+                                  "of a lab, which use AF_PACKET: set Port=AfXdp only on devices "
+                                  "whose attribute Interface is set");
     }
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());

@@ -129,7 +129,8 @@ LabPlanner::PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned)
             !IsWired(device))
         {
             throw UsageError(Where(planned.name, device) +
-                             ": a remote node has one device, which is wired");
+                             ": the node is remote, and a remote node must have exactly one "
+                             "device, which must be wired");
         }
         planned.interface = InterfaceOf(node, device);
         planned.interface.name = "eth0";
@@ -187,7 +188,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.by_hop = OwnOr(m_settings.byHop, node, {});
     if (MayFindRoutesOnDemand<ipfamily::V4>(node) || MayFindRoutesOnDemand<ipfamily::V6>(node))
     {
-        planned.by_hop = "its protocol decides about packets";
+        planned.by_hop = "the node's routing protocol decides for each packet";
     }
     for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))
     {
@@ -197,7 +198,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     if (!planned.container.empty())
     {
         planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // sysctls are refused later
-        planned.by_hop = "it is a container";
+        planned.by_hop = "the node is a container";
     }
     m_plan.topology.nodes.push_back(planned);
     for (uint32_t i = 0; i < node->GetNDevices(); i++)
@@ -242,7 +243,7 @@ LabPlanner::InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const
     if (interface.mac == viaduct::wire::MacAddress{})
     {
         throw UsageError(Where(LabNodeName(node), device) +
-                         ": has no MAC address; give it one (SetAddress)");
+                         ": the device has no MAC address; set an address with SetAddress()");
     }
     interface.mtu = device->GetMtu();
     interface.addresses = AddressesOf(node, device);
@@ -272,9 +273,10 @@ LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
     auto physical = m_settings.physical.find(device);
     if (physical == m_settings.physical.end() && !IsWired(device))
     {
-        throw UsageError(where + ": this type cannot be part of a lab; use PointToPointNetDevice, "
-                                 "CsmaNetDevice or SimpleNetDevice, or put an interface of the "
-                                 "machine in its place (AddPhysicalInterface)");
+        throw UsageError(where + ": this device type cannot be part of a lab; use "
+                                 "PointToPointNetDevice, CsmaNetDevice or SimpleNetDevice, or "
+                                 "replace the device by an interface of the machine "
+                                 "(AddPhysicalInterface)");
     }
     viaduct::lab::Interface interface = InterfaceOf(node, device);
     interface.name = "eth" + std::to_string(planned.interfaces.size());
@@ -308,7 +310,8 @@ LabPlanner::Wires() const
         if (!channel)
         {
             throw UsageError(Where(attachment.nodeName, attachment.original) +
-                             ": is not attached to a channel; attach it, or remove it");
+                             ": the device is not attached to a channel; attach or remove the "
+                             "device");
         }
         auto found = std::find_if(
             wires.begin(), wires.end(), [&](const Wire& known) { return known.first == channel; });
@@ -333,8 +336,8 @@ LabPlanner::PlanLink(const Wire& wire)
     if (channel->GetNDevices() != ends.size())
     {
         throw UsageError(Where(ends[0].nodeName, ends[0].original) +
-                         ": its channel reaches a node that is not in the lab; pass all nodes of "
-                         "the scenario to Install()");
+                         ": the device's channel reaches a node that is not in the lab; pass all "
+                         "nodes of the scenario to Install()");
     }
     Link link;
     link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;

@@ -61,7 +61,8 @@ MulticastMirror::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<MulticastMirror>()
             .AddAttribute("PollInterval",
-                          "How often the protocols are asked again about the flows that there are.",
+                          "The interval at which the protocols are queried again about existing "
+                          "flows.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&MulticastMirror::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)));
@@ -152,7 +153,8 @@ MulticastMirror::OpenFlows()
         {
             throw;
         }
-        NS_LOG_WARN("node " << m_node->GetId() << ": no multicast is routed: " << error.what());
+        NS_LOG_WARN("node " << m_node->GetId()
+                            << ": multicast packets are not routed: " << error.what());
         m_without.insert(Family::FAMILY);
         return nullptr;
     }

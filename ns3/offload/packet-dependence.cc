@@ -46,7 +46,7 @@ PacketDependence::Note(const viaduct::wire::IpAddress& destination,
         if (again.second && again != hop)
         {
             m_finding = destination.ToString() + " (" + TextOf(hop) + " and " + TextOf(again) +
-                        " for two packets at one instant)";
+                        " for two packets at the same time)";
             return Clear();
         }
     }

@@ -86,9 +86,9 @@ ProgramPort::GetTypeId()
                             .SetGroupName("Viaduct")
                             .AddConstructor<ProgramPort>()
                             .AddAttribute("AnswersEcho",
-                                          "Whether ns-3 answers echo requests; else the programs, "
-                                          "which are a host that has the node's addresses, get "
-                                          "them.",
+                                          "Whether ns-3 answers echo requests; if not, the "
+                                          "requests are passed to the programs, which then are a "
+                                          "host with the node's addresses.",
                                           BooleanValue(true),
                                           MakeBooleanAccessor(&ProgramPort::m_answersEcho),
                                           MakeBooleanChecker())
@@ -101,7 +101,8 @@ ProgramPort::GetTypeId()
                                             MakeTraceSourceAccessor(&ProgramPort::m_toTrace),
                                             "ns3::Packet::TracedCallback")
                             .AddTraceSource("Drop",
-                                            "A packet was dropped: packet, reason.",
+                                            "A packet was dropped. Arguments: the packet, the "
+                                            "reason.",
                                             MakeTraceSourceAccessor(&ProgramPort::m_drops),
                                             "ns3::ProgramPort::DropTracedCallback");
     return tid;
@@ -154,8 +155,8 @@ ProgramPort::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_IF(!Node::ChecksumEnabled(),
-                    "ProgramPort: real programs need checksums: "
-                    "GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))");
+                    "ProgramPort: real programs need checksums, but ns-3 does not compute "
+                    "checksums; call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))");
     m_ipv4 = m_node->GetObject<Ipv4L3Protocol>();
     m_ipv6 = m_node->GetObject<Ipv6L3Protocol>();
     Intercept();

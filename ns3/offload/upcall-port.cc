@@ -148,8 +148,10 @@ UpcallPort::Start()
     Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
     if (!reactor)
     {
-        throw viaduct::UsageError("a routing protocol that finds routes on demand needs "
-                                  "ns3::ReactorSimulatorImpl when the kernel forwards");
+        throw viaduct::UsageError("a routing protocol that finds routes on demand requires "
+                                  "ns3::ReactorSimulatorImpl when the kernel forwards packets: set "
+                                  "the global value SimulatorImplementationType to "
+                                  "ns3::ReactorSimulatorImpl");
     }
     m_burst.resize(BURST);
     m_pollable =

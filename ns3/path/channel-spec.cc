@@ -95,7 +95,7 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     {
         throw UsageError(
             where + ": queue disc " + type +
-            " has no counterpart in a SPEC; remove it, or use CoDel, PIE, FqPIE or RED");
+            " has no equivalent in a SPEC; remove the queue disc, or use CoDel, PIE, FqPIE or RED");
     }
 }
 
@@ -142,7 +142,7 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
     if (!rated)
     {
         throw UsageError(where + ": error model " + model->GetInstanceTypeId().GetName() +
-                         " has no counterpart in a SPEC; use ns3::RateErrorModel");
+                         " has no equivalent in a SPEC; use ns3::RateErrorModel");
     }
     const double rate = rated->GetRate();
     if (rate == 0)
@@ -191,7 +191,7 @@ ChannelSpec(Ptr<NetDevice> sender,
         if (i > 0 && (errors.loss != spec.loss || errors.errors != spec.errors))
         {
             throw UsageError(where + ": the receivers of the shared channel have different error "
-                                     "models; give all the same");
+                                     "models; use the same error model for all receivers");
         }
         spec.loss = errors.loss;
         spec.errors = errors.errors;

@@ -64,7 +64,7 @@ PacketStore::Take(FrameHandle frame)
 {
     Slot& slot = m_slots.at(frame);
     Ptr<Packet> packet = std::move(slot.packet);
-    NS_ASSERT_MSG(packet, "a frame taken twice");
+    NS_ASSERT_MSG(packet, "a frame was taken twice");
     if (!slot.bytes.empty() && slot.bytes != BytesOf(packet))
     {
         packet = WithBytes(packet, slot.bytes);
@@ -104,7 +104,7 @@ void
 PacketStore::Free(FrameHandle frame)
 {
     Slot& slot = m_slots.at(frame);
-    NS_ASSERT_MSG(slot.packet, "a frame freed twice");
+    NS_ASSERT_MSG(slot.packet, "a frame was freed twice");
     slot.packet = nullptr;
     slot.bytes.clear();
     m_free.push_back(frame);

@@ -53,32 +53,34 @@ PathChannel::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<PathChannel>()
             .AddAttribute("Name",
-                          "Name of the link. With RngSeedManager's seed and run it determines the "
-                          "random streams. Empty: \"path\" and the channel's id.",
+                          "The name of the link. Together with RngSeedManager's seed and run, the "
+                          "name determines the random streams. Empty: \"path\" and the channel's "
+                          "id.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::m_name),
                           MakeStringChecker())
             .AddAttribute("Up",
-                          "The SPEC of the frames from the first device (from every device, if "
-                          "there are more than two), such as \"delay=20ms rate=10Mbit\". May "
-                          "be changed during the simulation.",
+                          "The SPEC for the frames from the first device (from every device, if "
+                          "there are more than two), such as \"delay=20ms rate=10Mbit\". The SPEC "
+                          "may be changed during the simulation.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetUp, &PathChannel::GetUp),
                           MakeStringChecker())
             .AddAttribute("Down",
-                          "The SPEC of the frames from the second device.",
+                          "The SPEC for the frames from the second device.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetDown, &PathChannel::GetDown),
                           MakeStringChecker())
             .AddAttribute("Spec",
-                          "The SPEC of both directions: sets Up and Down.",
+                          "The SPEC for both directions: sets Up and Down.",
                           TypeId::ATTR_SET,
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetSpec),
                           MakeStringChecker())
             .AddTraceSource(
                 "Fate",
-                "A packet was delivered or dropped: the frame as it was sent, its fate.",
+                "A packet was delivered or dropped. Arguments: the frame as it was sent, the fate "
+                "of the packet.",
                 MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
                 "ns3::PathChannel::FateTracedCallback");
     return tid;

@@ -221,8 +221,9 @@ void
 PathChannel::Add(Ptr<PathNetDevice> device)
 {
     NS_ABORT_MSG_UNLESS(m_directions.empty(),
-                        "PathChannel " << GetName() << ": a device is attached after the channel "
-                                       << "was used; attach all before the simulation starts");
+                        "PathChannel " << GetName() << ": a device was attached after the channel "
+                                       << "had been used; attach all devices before the simulation "
+                                          "starts");
     device->SetChannel(this, m_devices.size());
     m_devices.push_back(device);
 }
@@ -299,7 +300,10 @@ void
 PathChannel::SetClasses(const std::vector<viaduct::path::TrafficClass>& classes)
 {
     NS_ABORT_MSG_UNLESS(m_directions.empty(),
-                        "PathChannel " << GetName() << ": SetClasses() after it was used");
+                        "PathChannel " << GetName()
+                                       << ": SetClasses() was called after the "
+                                          "channel had been used; call SetClasses() "
+                                          "before the simulation starts");
     std::vector<viaduct::sys::PacketFilter> filters;
     filters.reserve(classes.size());
     for (const auto& each : classes)
@@ -371,7 +375,11 @@ int64_t
 PathChannel::AssignStreams(int64_t stream)
 {
     NS_ABORT_MSG_UNLESS(m_directions.empty(),
-                        "PathChannel " << GetName() << ": AssignStreams() after it was used");
+                        "PathChannel " << GetName()
+                                       << ": AssignStreams() was called after the "
+                                          "channel had been used; call "
+                                          "AssignStreams() before the simulation "
+                                          "starts");
     m_stream = stream;
     return static_cast<int64_t>(m_devices.size() * (1 + m_classes.size()));
 }

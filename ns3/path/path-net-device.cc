@@ -28,11 +28,12 @@ PathNetDevice::GetTypeId()
                           .SetGroupName("Viaduct")
                           .AddConstructor<PathNetDevice>())
             .AddTraceSource("MacTxDrop",
-                            "A packet was not sent: packet without Ethernet header, reason.",
+                            "A packet was not sent. Arguments: the packet without its Ethernet "
+                            "header, the reason.",
                             MakeTraceSourceAccessor(&PathNetDevice::m_txDrops),
                             "ns3::PathNetDevice::DropTracedCallback")
             .AddTraceSource("MacRxDrop",
-                            "A received frame was dropped: frame, reason.",
+                            "A received frame was dropped. Arguments: the frame, the reason.",
                             MakeTraceSourceAccessor(&PathNetDevice::m_rxDrops),
                             "ns3::PathNetDevice::DropTracedCallback");
     return tid;

@@ -339,7 +339,7 @@ CopyByteTags(const Packet& from, Packet& to)
         }
         const std::unique_ptr<ObjectBase> made(item.GetTypeId().GetConstructor()());
         auto tag = dynamic_cast<Tag*>(made.get());
-        NS_ASSERT_MSG(tag, "a byte tag whose type is not a Tag");
+        NS_ASSERT_MSG(tag, "the type of a byte tag is not derived from ns3::Tag");
         item.GetTag(*tag);
         to.AddByteTag(*tag, item.GetStart(), item.GetEnd());
     }

@@ -57,9 +57,9 @@ ReactorSimulatorImpl::Run()
     NS_ABORT_MSG_IF(m_running, "ReactorSimulatorImpl::Run(): already running");
     if (m_fifoPriority > 0 && m_alwaysPoll)
     {
-        throw viaduct::UsageError("ReactorSimulatorImpl: FifoPriority and AlwaysPoll exclude each "
-                                  "other: the kernel stops a SCHED_FIFO thread that never sleeps "
-                                  "for 50 ms of every second (sched_rt_runtime_us)");
+        throw viaduct::UsageError("ReactorSimulatorImpl: FifoPriority and AlwaysPoll cannot be "
+                                  "used together: for 50 ms of every second, the kernel stops a "
+                                  "SCHED_FIFO thread that never sleeps (sched_rt_runtime_us)");
     }
     const viaduct::sys::TimerSlackScope slack;
     const viaduct::sys::ThreadPolicyScope policy({.processors = m_cpuAffinity,

@@ -34,79 +34,87 @@ ReactorSimulatorImpl::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<ReactorSimulatorImpl>()
             .AddAttribute("SpinTime",
-                          "How long before an event's time to stop sleeping and spin instead; "
-                          "0 never spins (events are then 4 to 10 us late).",
+                          "The time before an event at which Run() stops sleeping and spins "
+                          "instead; 0: Run() never spins (events are then 4 to 10 us late).",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_spinTime),
                           MakeTimeChecker(Time(0)))
             .AddAttribute(
                 "AlwaysPoll",
-                "Never sleep: uses a whole core, for the shortest reaction time to frames.",
+                "Whether Run() never sleeps: this uses a whole core, for the shortest reaction "
+                "time to frames.",
                 BooleanValue(false),
                 MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
                 MakeBooleanChecker())
             .AddAttribute("CpuAffinity",
-                          "The processors that Run() may use, as in 0,2-3; empty: those that the "
-                          "thread may use already.",
+                          "The processors that Run() may use, as in 0,2-3; empty: the processors "
+                          "that the thread may already use.",
                           StringValue(""),
                           MakeStringAccessor(&ReactorSimulatorImpl::m_cpuAffinity),
                           MakeStringChecker())
             .AddAttribute("FifoPriority",
-                          "Run() is scheduled before all ordinary threads (SCHED_FIFO, 1 to 99); "
-                          "0: as these are. It does not spin then, whatever SpinTime is, and rests "
-                          "for 1.5 ms of every 20 ms without sleep: the kernel stops such threads "
-                          "for 50 ms of a second otherwise. Refused with AlwaysPoll.",
+                          "The SCHED_FIFO priority of Run(), 1 to 99, with which Run() is "
+                          "scheduled before all ordinary threads; 0: Run() is scheduled like an "
+                          "ordinary thread. With a priority, Run() does not spin, regardless of "
+                          "SpinTime, and rests for 1.5 ms of every 20 ms without sleep, because "
+                          "the kernel would otherwise stop the thread for 50 ms of each second. "
+                          "Cannot be used with AlwaysPoll.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&ReactorSimulatorImpl::m_fifoPriority),
                           MakeUintegerChecker<uint32_t>(0, 99))
             .AddAttribute("LockMemory",
-                          "The process's memory is not paged out during Run().",
+                          "Whether the process's memory is locked during Run(), so that the memory "
+                          "is not paged out.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&ReactorSimulatorImpl::m_lockMemory),
                           MakeBooleanChecker())
             .AddAttribute("EndWhenEmpty",
-                          "Run() returns when there are no events and no ports. Set to false if "
-                          "only other threads (FdNetDevice, TapBridge) schedule events.",
+                          "Whether Run() returns when there are no events and no ports. Set "
+                          "EndWhenEmpty to false if only other threads (FdNetDevice, TapBridge) "
+                          "schedule events.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&ReactorSimulatorImpl::m_endWhenEmpty),
                           MakeBooleanChecker())
             .AddAttribute("EventBurst",
-                          "How many due events may run before every ready port gets its burst.",
+                          "The maximum number of due events that run before every ready port "
+                          "processes a burst.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&ReactorSimulatorImpl::m_eventBurst),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("LatenessLimit",
-                          "The run is void if LatenessQuantile of all events were not run within "
-                          "this time after their time stamp; 0 sets no limit.",
+                          "The limit for the lateness of events: the run is VOID if the part of "
+                          "events that ran within this time after their time stamp is less than "
+                          "LatenessQuantile. 0: no limit.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_latenessLimit),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("LatenessQuantile",
-                          "The part of all events that must keep LatenessLimit.",
+                          "The part of all events that must not be later than LatenessLimit.",
                           DoubleValue(0.99),
                           MakeDoubleAccessor(&ReactorSimulatorImpl::m_latenessQuantile),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LateThreshold",
-                          "Events later than this are reported by the trace source EventLate.",
+                          "The lateness above which the trace source EventLate reports an event.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_lateThreshold),
                           MakeTimeChecker(Time(0)))
             .AddTraceSource("EventLate",
-                            "An event starts later than LateThreshold: lateness, context.",
+                            "An event starts later than LateThreshold. Arguments: the lateness, "
+                            "the context.",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_eventLateTrace),
                             "ns3::ReactorSimulatorImpl::EventLateTracedCallback")
             .AddTraceSource("PortBurst",
-                            "A port did work: its id from AddPollable().",
+                            "A port did work. Argument: the port's id from AddPollable().",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_portBurstTrace),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("Idle",
-                            "The reactor becomes idle: the time until the next event (the maximum "
-                            "if there is none).",
+                            "The reactor becomes idle. Argument: the time until the next event "
+                            "(the maximum if there is no next event).",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_idleTrace),
                             "ns3::Time::TracedCallback")
             .AddTraceSource("Void",
-                            "Run() ends and the run is void: time of the first event over the "
-                            "limit (negative: only frames were).",
+                            "Run() ends and the run is VOID. Argument: the time of the first event "
+                            "over the limit (negative if only frames were over the limit).",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_voidTrace),
                             "ns3::Time::TracedCallback");
     return tid;
@@ -186,7 +194,8 @@ EventId
 ReactorSimulatorImpl::Schedule(const Time& delay, EventImpl* event)
 {
     NS_ASSERT_MSG(m_mainThreadId == std::this_thread::get_id(),
-                  "Simulator::Schedule: only ScheduleWithContext may be called by other threads");
+                  "Simulator::Schedule: called by another thread, which may only call "
+                  "ScheduleWithContext");
     NS_ASSERT_MSG(delay.IsPositive(), "Simulator::Schedule: negative delay");
     const auto key = Insert(m_currentTs + delay.GetTimeStep(), m_currentContext, event);
     return EventId(event, key.m_ts, key.m_context, key.m_uid);

@@ -124,7 +124,9 @@ class ThreadPortDriver : public PortDriver
         : m_client(client), m_reader(Create<Reader>(client))
     {
         NS_ABORT_MSG_IF(client.port.fd() < 0,
-                        "A port without a descriptor works under ns3::ReactorSimulatorImpl only");
+                        "A port without a file descriptor requires ns3::ReactorSimulatorImpl: set "
+                        "the global value SimulatorImplementationType to "
+                        "ns3::ReactorSimulatorImpl");
         m_reader->Start(client.port.fd(), MakeCallback(&Reader::Ignore, PeekPointer(m_reader)));
     }
 

@@ -90,8 +90,8 @@ class AskedRoutes : public RouteReader
     std::string WhyIncomplete() const override
     {
         return m_isAsked     ? ""
-               : m_isSending ? "RouteOutput() looks for a route when it is asked"
-                             : "it is asked about packets only";
+               : m_isSending ? "RouteOutput() starts a search for a route when called"
+                             : "RouteOutput() may only be called for packets";
     }
 
   protected:
@@ -125,7 +125,7 @@ Squeeze(const std::string& row)
 inline std::string
 HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
 {
-    return (gateway.IsUnspecified() ? "directly" : "by " + gateway.ToString()) + ", interface " +
+    return (gateway.IsUnspecified() ? "directly" : "via " + gateway.ToString()) + ", interface " +
            std::to_string(interface);
 }
 
@@ -156,7 +156,8 @@ class PrintedRoutes : public AskedRoutes<Family>
             }
             else if (this->m_unknown && !interface && m_why.empty())
             {
-                m_why = "no interface of the node is that of the row '" + Squeeze(route.row) + "'";
+                m_why =
+                    "the node does not have the interface of the row '" + Squeeze(route.row) + "'";
             }
         }
         if (m_why.empty() && this->m_unknown && this->m_questions.samples)
@@ -210,14 +211,15 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
         if (!table.misunderstood.empty())
         {
-            return "a row of its table is not understood: '" + Squeeze(table.misunderstood) + "'";
+            return "a row of the protocol's table cannot be parsed: '" +
+                   Squeeze(table.misunderstood) + "'";
         }
         if (table.recognized)
         {
             return {};
         }
-        return Squeeze(text).empty() ? "it prints no table"
-                                     : "it prints no table with a header that is understood";
+        return Squeeze(text).empty() ? "the protocol prints no table"
+                                     : "the protocol prints no table with a known header";
     }
 
     /** Removes the routes over a next hop that is not itself a destination of the table, because
@@ -366,7 +368,7 @@ class PrintedRoutes : public AskedRoutes<Family>
                 ? "has no route"
                 : "sends " +
                       HopText(answer.hop.gateway, static_cast<uint32_t>(answer.hop.interface));
-        m_distrust = "its table " + printed + ", and RouteOutput() " + said;
+        m_distrust = "the protocol's table " + printed + ", but RouteOutput() " + said;
     }
 
     /** @return an address in a destination that no more specific row covers */

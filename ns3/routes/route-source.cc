@@ -45,33 +45,35 @@ RouteSource::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<RouteSource>()
             .AddAttribute("PollInterval",
-                          "How often the routes of a protocol without trace sources are read.",
+                          "The interval at which the routes of a protocol without trace sources "
+                          "are read.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RouteSource::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("RetryInterval",
-                          "When routes that the data plane refused are tried again, unless "
-                          "routes change before.",
+                          "The time after which routes that the data plane refused are tried "
+                          "again, unless routes change earlier.",
                           TimeValue(Seconds(1)),
                           MakeTimeAccessor(&RouteSource::m_retryInterval),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("DecisionTimeout",
-                          "How long a protocol's decision about a packet is a route without being "
-                          "used.",
+                          "The time for which a protocol's decision about a packet remains a route "
+                          "without being used.",
                           TimeValue(Seconds(3)),
                           MakeTimeAccessor(&RouteSource::m_decisionTimeout),
                           MakeTimeChecker(MilliSeconds(1)))
             .AddTraceSource("Pushed",
-                            "Changes were passed to the data plane.",
+                            "Changes were passed to the data plane. Arguments: the node, the "
+                            "number of changes.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
                             "ns3::RouteSource::PushedTracedCallback")
             .AddTraceSource("Changed",
-                            "These changes were passed to the data plane, which may have refused "
-                            "some of them.",
+                            "Changes were passed to the data plane, which may have refused some "
+                            "changes. Argument: the changes.",
                             MakeTraceSourceAccessor(&RouteSource::m_changedTrace),
                             "ns3::RouteSource::ChangedTracedCallback")
             .AddTraceSource("Refused",
-                            "The data plane refused a route.",
+                            "The data plane refused a route. Arguments: the node, the message.",
                             MakeTraceSourceAccessor(&RouteSource::m_refusedTrace),
                             "ns3::RouteSource::RefusedTracedCallback");
     return tid;
@@ -378,8 +380,9 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     const bool isOfTable = isComplete && Covers(*reader->second, destination);
     if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
-        reader->second->Distrust("its routes are not those by which it forwards: it sends " +
-                                 destination.ToString() + " by " +
+        reader->second->Distrust("the protocol's routes differ from the decisions about packets: "
+                                 "the protocol sends " +
+                                 destination.ToString() + " via " +
                                  (decision.gateway.IsUnspecified()
                                       ? "interface "
                                       : decision.gateway.ToString() + ", interface ") +

@@ -318,7 +318,7 @@ StaticRoutingOf(Ptr<Node> node)
     {
         routes = routes ? routes : DynamicCast<typename Family::StaticProtocol>(protocol);
     }
-    NS_ABORT_MSG_UNLESS(routes, "a node without static routing");
+    NS_ABORT_MSG_UNLESS(routes, "a node has no static routing protocol");
     return std::pair(routes, ip);
 }
 

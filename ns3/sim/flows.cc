@@ -123,7 +123,9 @@ SimulatedFlow::RateOfLink(const Network& network) const
             return *rate * m_flow.size / (m_flow.size + headers);
         }
     }
-    throw UsageError("flow \"" + m_flow.name + "\": its sender has no link; connect it");
+    throw UsageError("flow \"" + m_flow.name +
+                     "\": the sender has no link; connect the sender "
+                     "to a link");
 }
 
 void
@@ -454,15 +456,15 @@ SimulatedFlow::Trouble() const
 {
     if (Simulator::Now() <= m_begin)
     {
-        return "it had not begun when the run was interrupted";
+        return "the flow had not begun when the run was interrupted";
     }
     const bool tcp = m_flow.kind == Flow::Kind::kTcp;
     if (m_broken && m_bytes > 0)
     {
-        return "its connection ended after " +
+        return "the connection ended after " +
                viaduct::FormatDuration(
                    viaduct::Duration::Nanoseconds((*m_broken - m_begin).GetNanoSeconds())) +
-               ", before the flow did: reset by the other end, or given up by TCP";
+               ", before the end of the flow: the other end reset the connection, or TCP gave up";
     }
     const bool none = tcp ? m_bytes == 0 : m_ping && m_sent == 0;
     if (!none)
@@ -471,7 +473,7 @@ SimulatedFlow::Trouble() const
     }
     const std::string to = m_flow.to + " (" + m_to.ToString() + ")";
     return m_hasRoute ? "nothing reached " + to
-                      : m_flow.from + " has no route to " + to + "; see routing";
+                      : m_flow.from + " has no route to " + to + "; check the scenario's routing";
 }
 
 viaduct::result::FlowResult

@@ -68,8 +68,8 @@ ProtocolOf(const viaduct::scenario::Routing& routing)
         if (factory.GetTypeId().IsChildOf(parent))
         {
             throw UsageError("routing.protocol: " + routing.protocol +
-                             " routes packets, and the nodes forward frames by a program "
-                             "(data_plane.program); leave one of them out");
+                             " routes IP packets, but the nodes forward frames with a program "
+                             "(data_plane.program); remove one of the two keys");
         }
     }
     return factory;
@@ -134,7 +134,8 @@ InstallFramePrograms(const Scenario& scenario, const Network& network)
         if (node->GetObject<Object>(protocol->GetTypeId()))
         {
             throw UsageError("routing.protocol: " + scenario.routing.protocol +
-                             " is no protocol: each node has one already");
+                             " is not a routing protocol: each node already has an object of this "
+                             "type");
         }
         node->AggregateObject(protocol->Create<Object>());
     }

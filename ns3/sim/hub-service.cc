@@ -110,7 +110,8 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     if (m_byName.empty())
     {
         throw viaduct::UsageError(scenario.file +
-                                  ": no node is remote; give one, such as nodes.n1.remote: true");
+                                  ": no node is remote; make a node remote, for example with "
+                                  "nodes.n1.remote: true");
     }
     m_hub->Start(options.innerSocket);
 }

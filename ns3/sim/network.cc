@@ -203,8 +203,8 @@ Network::CheckAddresses() const
             {
                 throw UsageError("link " + link.name + ": ns-3 does not forward packets to " +
                                  prefix.address.ToString() +
-                                 " (documentation prefix 2001:db8::/32); use another, such as "
-                                 "fd00::/48, or mode offload");
+                                 " (documentation prefix 2001:db8::/32); use another prefix, such "
+                                 "as fd00::/48, or mode offload");
             }
         }
     }
@@ -345,7 +345,8 @@ Network::CheckPhysical(const NodeSettings& settings) const
     if (m_simulate && !settings.physical_interfaces.empty())
     {
         throw UsageError("node " + settings.name +
-                         ": physical interfaces need a real mode; leave them out in mode simulate");
+                         ": physical interfaces are not supported in mode simulate; remove the "
+                         "physical interfaces, or use a real mode");
     }
 }
 

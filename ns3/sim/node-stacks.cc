@@ -208,7 +208,7 @@ IgnoredSettings(const Scenario& scenario)
         if (!names.empty())
         {
             sentences.push_back("sysctls of " + node.name + ": ns-3's own stack has no " + names +
-                                "; give the node stack: kernel");
+                                "; set stack: kernel for the node");
         }
     }
     return sentences;
@@ -232,7 +232,7 @@ ProtocolFactory(const Scenario& scenario)
     if (!routing.attributes.empty())
     {
         throw viaduct::UsageError("routing.attributes: " + routing.protocol +
-                                  " has none; leave them out");
+                                  " has no attributes; remove routing.attributes");
     }
     return {};
 }

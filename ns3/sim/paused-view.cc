@@ -202,12 +202,15 @@ PausedView::Describe(const std::string& to) const
         }
         if (!m_reachability)
         {
-            throw UsageError("the nodes carry frames on layer 2 and have no routes to " + to);
+            throw UsageError("the nodes forward frames on layer 2, and therefore have no routes "
+                             "to " +
+                             to);
         }
         if (std::any_of(m_network.GetNodes().Begin(), m_network.GetNodes().End(), FindsRoutes))
         {
-            throw UsageError("a protocol finds routes on demand: to ask it for one to " + to +
-                             " would make it look for one");
+            throw UsageError("the routing protocol finds routes on demand: a query for a route "
+                             "to " +
+                             to + " would make the protocol search for a route");
         }
         state.next = m_reachability->NextTo(to);
     }

@@ -103,8 +103,8 @@ AttributesOfArea(const std::string& model, const std::string& width, const std::
 UsageError
 MissingArea(const Mobility& mobility)
 {
-    return UsageError("mobility.area: missing, and " + mobility.model +
-                      " moves in one; for example: area: [500, 300]");
+    return UsageError("mobility.area: missing, but " + mobility.model +
+                      " moves nodes in an area; set an area, for example area: [500, 300]");
 }
 
 /** @return the attributes of the scenario's mobility model; an attribute set by the user has
@@ -190,7 +190,8 @@ class Placement
             if (model == std::string("ns3::") + driven + "MobilityModel")
             {
                 throw UsageError("mobility.model: " + model +
-                                 " is moved by a program; use nodes.NAME.waypoints");
+                                 " needs a program that moves the nodes and is not supported here; "
+                                 "use nodes.NAME.waypoints");
             }
         }
         m_factory =
@@ -208,9 +209,9 @@ class Placement
         if (!IsInBounds(*model, place))
         {
             std::ostringstream text;
-            text << "mobility: " << node << " begins at " << place.x << ", " << place.y
-                 << ", outside of the area in which " << model->GetInstanceTypeId().GetName()
-                 << " moves it; make the area larger or the spacing smaller";
+            text << "mobility: node " << node << " starts at " << place.x << ", " << place.y
+                 << ", outside the area in which " << model->GetInstanceTypeId().GetName()
+                 << " moves nodes; increase the area or reduce the spacing";
             throw UsageError(text.str());
         }
         model->SetPosition(place);

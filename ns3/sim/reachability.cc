@@ -470,7 +470,7 @@ Reachability::Distrust(uint32_t node) const
     {
         if (protocol->GetObject<Node>() == object)
         {
-            table.reader->Distrust("RouteOutput() says otherwise");
+            table.reader->Distrust("RouteOutput() returns different routes");
             table.isComplete = false;
         }
     }

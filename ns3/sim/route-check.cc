@@ -37,9 +37,9 @@ TextOf(const NextHop& hop)
 {
     if (hop.interface.empty())
     {
-        return "up to the simulator";
+        return "to the simulator";
     }
-    return (hop.gateway.IsUnspecified() ? "" : "by " + hop.gateway.ToString() + " ") + "through " +
+    return (hop.gateway.IsUnspecified() ? "" : "via " + hop.gateway.ToString() + " ") + "through " +
            hop.interface;
 }
 
@@ -166,7 +166,7 @@ RouteCheck::Summarize() const
     {
         const std::size_t more = differences.size() - MAX_LINES;
         differences.resize(MAX_LINES);
-        differences.push_back("routes: " + std::to_string(more) + " more differ like these");
+        differences.push_back("routes: " + std::to_string(more) + " more differences like these");
     }
     return differences;
 }
@@ -250,10 +250,10 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
         return {};
     }
     const bool isOwn = isAs(passage.hops);
-    return m_names[node] + ": packets for " + m_names[to] + " (" + destination.ToString() + ")" +
-           (isOwn ? " of its own leave " : " leave ") +
-           TextOf(isOwn ? passage.own_hops : passage.hops) + ", and its protocol sends them " +
-           TextOf(expected);
+    return m_names[node] + ": packets to " + m_names[to] + " (" + destination.ToString() + ")" +
+           (isOwn ? " that the node itself sends go " : " go ") +
+           TextOf(isOwn ? passage.own_hops : passage.hops) +
+           ", but the node's routing protocol sends these packets " + TextOf(expected);
 }
 
 } // namespace ns3::sim

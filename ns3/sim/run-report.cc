@@ -84,15 +84,16 @@ AddChanged(const std::string& node,
     if (const uint64_t changed = port.GetCounters().changed; changed > 0)
     {
         report.refused.push_back(
-            node + ": its protocol changed " + std::to_string(changed) +
-            " data packets, which the kernels that receive them do not undo; " + instead);
+            node + ": the routing protocol changed " + std::to_string(changed) +
+            " data packets, and the kernels that receive the packets cannot undo the changes; " +
+            instead);
     }
     if (const std::string& dependence = port.GetDependence(); !dependence.empty())
     {
         report.refused.push_back(
             node +
-            ": its protocol's next hop depends on more of a packet than the destination, of which "
-            "the data plane knows no more: " +
+            ": the routing protocol's next hop depends on more of a packet than the destination, "
+            "but the data plane only considers the destination: " +
             dependence + "; " + instead);
     }
 }
@@ -159,7 +160,7 @@ AddUnheard(const Node& node, const KernelNode& kernel, viaduct::result::Simulato
     for (const uint16_t type : UnheardOf(node, kernel))
     {
         std::ostringstream words;
-        words << kernel.GetName() << ": its protocol listens to frames of ";
+        words << kernel.GetName() << ": a protocol on the node listens to frames of ";
         if (type == 0)
         {
             words << "all EtherTypes";
@@ -168,8 +169,8 @@ AddUnheard(const Node& node, const KernelNode& kernel, viaduct::result::Simulato
         {
             words << "EtherType 0x" << std::hex << std::setfill('0') << std::setw(4) << type;
         }
-        words << " (packet sockets, protocol handlers), which the node's kernel keeps; use stack: "
-                 "ns3";
+        words << " (packet sockets, protocol handlers), but the node's kernel does not pass these "
+                 "frames on; use stack: ns3";
         report.refused.push_back(words.str());
     }
 }
@@ -275,7 +276,7 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
             if (!reading.reason.empty() && !offload.upcalls->IsOpen())
             {
                 report.refused.push_back(name + ": the routes of " + reading.protocol +
-                                         " cannot be known: " + reading.reason +
+                                         " cannot be determined: " + reading.reason +
                                          "; use data_plane: kernel");
             }
         }

@@ -98,7 +98,7 @@ SimulatedFiles::LinkCapture::Check()
 {
     if (pcap->Fail())
     {
-        result.error = "cannot be written; is the disk full?";
+        result.error = "the file cannot be written; is the disk full?";
     }
 }
 

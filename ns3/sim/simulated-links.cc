@@ -99,10 +99,11 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
     {
         const size_t all = scenario.links.size();
         const std::string which =
-            changed == all ? "links have"
+            changed == all ? "the links have"
                            : std::to_string(changed) + " of " + std::to_string(all) + " links have";
         result.assumptions.push_back(which + " no rate: simulated at " +
-                                     viaduct::FormatRate(ASSUMED_RATE) + "; set it by spec: rate=");
+                                     viaduct::FormatRate(ASSUMED_RATE) +
+                                     "; to change the rate, set spec: rate=");
     }
     return result;
 }

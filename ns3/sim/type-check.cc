@@ -104,17 +104,17 @@ CheckAttribute(TypeId type,
     if (!type.LookupAttributeByName(name, &information))
     {
         throw viaduct::UsageError(key + ": " + type.GetName() + " has no attribute \"" + name +
-                                  "\"; near: " + Nearest(name, AttributesOf(type)));
+                                  "\"; similar names: " + Nearest(name, AttributesOf(type)));
     }
     if (!(information.flags & TypeId::ATTR_CONSTRUCT) && !(information.flags & TypeId::ATTR_SET))
     {
         throw viaduct::UsageError(key + ": attribute " + name + " of " + type.GetName() +
-                                  " cannot be set; leave it out");
+                                  " cannot be set; remove the attribute");
     }
     if (!IsPossible(
             [&] { return information.checker->CreateValidValue(StringValue(value)) != nullptr; }))
     {
-        throw viaduct::UsageError(key + ": " + name + ": \"" + value + "\" is no " +
+        throw viaduct::UsageError(key + ": " + name + ": \"" + value + "\" is not a valid " +
                                   information.checker->GetValueTypeName() + " (" +
                                   information.checker->GetUnderlyingTypeInformation() +
                                   "); the default is " +
@@ -159,14 +159,14 @@ CheckedFactory(const std::string& type,
         const std::string hint =
             of.key.ends_with("protocol") ? viaduct::scenario::SuggestProtocol(type) : "";
         throw viaduct::UsageError(
-            of.key + ": ns-3 here has no type \"" + type + "\"" +
-            (hint.empty() ? "; near: " + Nearest(type, NamesOf(parents)) : hint));
+            of.key + ": this ns-3 has no type \"" + type + "\"" +
+            (hint.empty() ? "; similar names: " + Nearest(type, NamesOf(parents)) : hint));
     }
     if (!IsA(id, parents) || !id.HasConstructor())
     {
         throw viaduct::UsageError(
             of.key + ": " + type + " is not a " + of.kind +
-            " that can be created; similar: " + Nearest(type, NamesOf(parents)));
+            " that can be created; similar names: " + Nearest(type, NamesOf(parents)));
     }
     ObjectFactory factory;
     factory.SetTypeId(id);

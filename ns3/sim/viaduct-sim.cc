@@ -39,14 +39,15 @@ constexpr char USAGE[] =
     "events\n"
     "go to standard output, one JSON object per line.\n"
     "  MODE  simulate, traditional, emulate or offload\n"
-    "  TIME  after convergence, where mode simulate pauses for viaduct kernel shell\n"
-    "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
-    "--specs live: those of emulated links may change (`viaduct path set`).\n"
-    "--lab adopt: takes over the lab of a simulator that has died (VIADUCT_BROKER_FD).\n"
-    "--host: builds the part of the lab that is on this one of the scenario's hosts.\n"
+    "  TIME  duration of the run; or the time after convergence at which mode simulate pauses for\n"
+    "        viaduct kernel shell\n"
+    "  DIR   folder to which mode simulate writes link captures (default NAME-captures)\n"
+    "--specs live: the SPECs of emulated links may change (`viaduct path set`).\n"
+    "--lab adopt: takes over the lab of a simulator that has exited (VIADUCT_BROKER_FD).\n"
+    "--host: builds the part of the lab that is on the machine NAME of the scenario's key hosts.\n"
     "--hub: runs mode simulate in real time for clients of remote nodes (VXLAN on this UDP port).\n"
-    "--inner-socket: they are served by this socket instead, and what comes to the port is "
-    "counted.\n"
+    "--inner-socket: serves the clients with this socket instead; frames that arrive at the port\n"
+    "are counted.\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
@@ -120,7 +121,7 @@ ParseOptions(int argc, char** argv)
     }
     if (options.scenario.empty())
     {
-        throw UsageError("viaduct-sim: give --scenario FILE; see --help");
+        throw UsageError("viaduct-sim: --scenario FILE is missing; see --help");
     }
     return options;
 }

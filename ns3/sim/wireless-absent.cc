@@ -15,8 +15,8 @@ NetDeviceContainer
 MakeWifi(const viaduct::scenario::LinkSettings& settings, const NodeContainer&)
 {
     throw viaduct::UsageError("link " + settings.name +
-                              ": wifi: this ns-3 was built without its module wifi; use one that "
-                              "has it (VIADUCT_NS3, see docs/install.md)");
+                              ": wifi: this ns-3 was built without the module wifi; use an ns-3 "
+                              "with this module (VIADUCT_NS3, see docs/install.md)");
 }
 
 void

@@ -148,7 +148,8 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
     if (!names.contains(settings.wifi.rate))
     {
         throw UsageError("link " + settings.name + ": wifi.rate: \"" + settings.wifi.rate +
-                         "\" is no WifiMode of " + settings.wifi.standard + ", which has " + known);
+                         "\" is not a WifiMode of " + settings.wifi.standard +
+                         "; valid modes: " + known);
     }
     auto rates = device.GetRemoteStationManager();
     rates->SetAttribute("DataMode", StringValue(settings.wifi.rate));
@@ -175,8 +176,9 @@ CheckPower(const LinkSettings& settings, const WifiNetDevice& device)
     }
     std::ostringstream text;
     text << "link " << settings.name << ": wifi.attributes: TxPowerLevels is " << levels.Get()
-         << ", from TxPowerStart, " << start.Get() << " dBm, to TxPowerEnd, " << end.Get()
-         << " dBm; for one power give both ends alike, and one level";
+         << ", TxPowerStart is " << start.Get() << " dBm and TxPowerEnd is " << end.Get()
+         << " dBm, which is not a valid combination; for a single power set TxPowerStart and "
+            "TxPowerEnd to the same value, and TxPowerLevels to 1";
     throw UsageError(text.str());
 }
 
@@ -415,9 +417,11 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
     RadiosOf(settings); // throws an error that names a wrong attribute or value
     if (!settings.wifi.attributes.empty() && !IsPossible([&] { return install().GetN() > 0; }))
     {
-        throw UsageError("link " + settings.name + ": wifi.attributes: ns-3 makes no radio of " +
+        throw UsageError("link " + settings.name +
+                         ": wifi.attributes: ns-3 cannot create a radio of standard " +
                          settings.wifi.standard +
-                         " with these together; does the standard have such a channel?");
+                         " with this combination of attributes; does the standard have such a "
+                         "channel?");
     }
     NetDeviceContainer devices = install();
     CheckPower(settings, *AsWifi(devices.Get(0)));

@@ -27,10 +27,11 @@ RequireReactor()
     if (!reactor)
     {
         throw viaduct::UsageError(
-            "the host's sockets: the simulator is " +
+            "host sockets: the simulator is " +
             Simulator::GetImplementation()->GetInstanceTypeId().GetName() +
-            ", which does not wait for them; call at the beginning of main(): GlobalValue::Bind("
-            "\"SimulatorImplementationType\", StringValue(\"ns3::ReactorSimulatorImpl\"));");
+            ", which does not wait for the sockets; call at the beginning of main(): "
+            "GlobalValue::Bind(\"SimulatorImplementationType\", "
+            "StringValue(\"ns3::ReactorSimulatorImpl\"));");
     }
     return reactor;
 }

@@ -29,15 +29,16 @@ KernelMessageSocket::GetTypeId()
             .SetParent<Socket>()
             .SetGroupName("Viaduct")
             .AddAttribute("SndBufSize",
-                          "Bytes that may be sent but not yet accepted by the kernel; unless it is "
-                          "the default, also sets the kernel's buffer (SO_SNDBUF).",
+                          "The maximum number of bytes that are sent but not yet accepted by the "
+                          "kernel; a value other than the default also sets the kernel's buffer "
+                          "(SO_SNDBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetSndBufSize,
                                                &KernelMessageSocket::GetSndBufSize),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RcvBufSize",
-                          "Bytes that may wait for the application; unless it is the default, also "
-                          "sets the kernel's buffer (SO_RCVBUF).",
+                          "The maximum number of bytes that wait for the application; a value "
+                          "other than the default also sets the kernel's buffer (SO_RCVBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetRcvBufSize,
                                                &KernelMessageSocket::GetRcvBufSize),
@@ -70,7 +71,7 @@ KernelSctpSocket::GetTypeId()
                             .SetGroupName("Viaduct")
                             .AddConstructor<KernelSctpSocket>()
                             .AddAttribute("NoDelay",
-                                          "Small messages are sent at once (SCTP_NODELAY).",
+                                          "Whether small messages are sent at once (SCTP_NODELAY).",
                                           BooleanValue(true),
                                           MakeBooleanAccessor(&KernelSctpSocket::SetNoDelay,
                                                               &KernelSctpSocket::GetNoDelay),

@@ -56,10 +56,10 @@ KernelSocketCore::SetNode(Ptr<Node> node)
     m_node = node;
     m_stack = node->GetObject<KernelSocketStack>();
     NS_ABORT_MSG_UNLESS(m_stack,
-                        "a kernel socket on node "
+                        "a kernel socket was requested on node "
                             << node->GetId()
-                            << ", which has no kernel: install KernelStackHelper on it, or "
-                               "HostSocketHelper for the host's sockets");
+                            << ", which has no kernel: install KernelStackHelper on the node, or "
+                               "HostSocketHelper for host sockets");
 }
 
 bool
@@ -87,7 +87,7 @@ void
 KernelSocketCore::Open(int family)
 {
     NS_LOG_FUNCTION(this << family);
-    NS_ABORT_MSG_UNLESS(m_stack, "a kernel socket without a node");
+    NS_ABORT_MSG_UNLESS(m_stack, "a kernel socket has no node: call SetNode() first");
     m_family = family;
     m_state = OPEN;
     m_number = m_stack->GetAgent().NewSocket(this);
@@ -291,7 +291,7 @@ KernelSocketCore::RefuseToOpen(int errorNumber) const
     }
     else if (errorNumber == EPROTONOSUPPORT || errorNumber == ESOCKTNOSUPPORT)
     {
-        words += ": is its kernel built with it?";
+        words += ": is the kernel built with this protocol?";
     }
     throw viaduct::Error(words);
 }

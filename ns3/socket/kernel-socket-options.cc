@@ -261,7 +261,8 @@ KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
     SetSockOptLate(SOL_SOCKET, SO_BINDTODEVICE, [stack = m_stack, device] {
         const std::string name = device ? stack->GetInterfaceName(device) : "";
         NS_ABORT_MSG_IF(device && name.empty(),
-                        "a kernel socket bound to a device that the node's kernel does not have");
+                        "a kernel socket was bound to a device that the node's kernel does not "
+                        "have");
         const auto bytes = BytesOf(std::string_view(name));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
     });

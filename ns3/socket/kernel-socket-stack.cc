@@ -104,7 +104,7 @@ KernelSocketStack::GetDevice(int ifindex) const
 viaduct::guest::AgentClient&
 KernelSocketStack::GetAgent() const
 {
-    NS_ASSERT_MSG(m_agent, "the node's kernel is gone");
+    NS_ASSERT_MSG(m_agent, "the node's kernel has ended");
     return *m_agent;
 }
 

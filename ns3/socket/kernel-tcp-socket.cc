@@ -55,33 +55,36 @@ KernelTcpSocket::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelTcpSocket>()
             .AddAttribute("CongestionControl",
-                          "The congestion control by its name in the kernel: reno, cubic, bbr, "
+                          "The name of the congestion control in the kernel: reno, cubic, bbr, "
                           "dctcp...; empty: the default of the node.",
                           StringValue(""),
                           MakeStringAccessor(&KernelTcpSocket::SetCongestionControl,
                                              &KernelTcpSocket::GetCongestionControl),
                           MakeStringChecker())
             .AddAttribute("MaxSegLifetime",
-                          "As in ns3::TcpSocketBase, but without effect: a kernel keeps a closed "
-                          "connection in TIME_WAIT for 60 s.",
+                          "The maximum segment lifetime, as in ns3::TcpSocketBase, but without "
+                          "effect: a kernel keeps a closed connection in TIME_WAIT for 60 s.",
                           DoubleValue(120),
                           MakeDoubleAccessor(&KernelTcpSocket::m_maxSegLifetime),
                           MakeDoubleChecker<double>(0))
             .AddTraceSource("CongestionWindow",
-                            "The congestion window in bytes, each KernelState::Interval at which "
-                            "it has changed.",
+                            "The congestion window in bytes, reported at each "
+                            "KernelState::Interval if the value has changed.",
                             MakeTraceSourceAccessor(&KernelTcpSocket::m_cwnd),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("SlowStartThreshold",
-                            "The slow start threshold in bytes, the same; at first 4294967295.",
+                            "The slow start threshold in bytes, reported at each "
+                            "KernelState::Interval if the value has changed; initially 4294967295.",
                             MakeTraceSourceAccessor(&KernelTcpSocket::m_ssthresh),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("RTT",
-                            "The smoothed round-trip time, the same.",
+                            "The smoothed round-trip time, reported at each KernelState::Interval "
+                            "if the value has changed.",
                             MakeTraceSourceAccessor(&KernelTcpSocket::m_rtt),
                             "ns3::TracedValueCallback::Time")
             .AddTraceSource("RTO",
-                            "The retransmission timeout, the same.",
+                            "The retransmission timeout, reported at each KernelState::Interval if "
+                            "the value has changed.",
                             MakeTraceSourceAccessor(&KernelTcpSocket::m_rto),
                             "ns3::TracedValueCallback::Time");
     return tid;
@@ -150,9 +153,9 @@ KernelTcpSocket::SetUnsupported(const std::string& name, const AttributeValue& v
 {
     const std::string original = ToText(*OriginalValue(name));
     NS_ABORT_MSG_IF(ToText(value) != original,
-                    "ns3::KernelTcpSocket: a kernel's TCP has no "
-                        << name << " that a socket could set; leave it at " << original
-                        << ", or use the kernel's own setting on the node (sysctl, route)");
+                    "ns3::KernelTcpSocket: the kernel's TCP does not support setting "
+                        << name << " on a socket; leave the attribute at " << original
+                        << ", or use a setting of the node's kernel instead (sysctl, route)");
 }
 
 void

@@ -42,8 +42,8 @@ OnlyDevice(Ptr<Node> node)
     {
         const std::string name = Names::FindName(node);
         throw viaduct::UsageError(
-            fmt::format("HubHelper: node {} has {} devices besides the loopback; a remote node has "
-                        "one, before Install()",
+            fmt::format("HubHelper: node {} has {} devices in addition to the loopback device; a "
+                        "remote node must have exactly one such device before Install()",
                         name.empty() ? std::to_string(node->GetId()) : name,
                         count));
     }

@@ -65,24 +65,27 @@ RemoteHub::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<RemoteHub>()
             .AddAttribute("Address",
-                          "This machine's address for clients; empty: all that it has.",
+                          "The address of this machine to which clients send; empty: all addresses "
+                          "of this machine.",
                           StringValue(""),
                           MakeStringAccessor(&RemoteHub::m_address),
                           MakeStringChecker())
             .AddAttribute("Port",
-                          "The UDP port, here and at clients that do not say otherwise; 0: any.",
+                          "The UDP port of the hub, and of clients that do not specify another "
+                          "port; 0: any port.",
                           UintegerValue(viaduct::wire::kVxlanPort),
                           MakeUintegerAccessor(&RemoteHub::m_port),
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("QueueSize",
-                          "Frames from clients that may wait for the simulation, all clients'.",
+                          "The maximum number of frames of all clients together that are queued "
+                          "for the simulation.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RemoteHub::m_queueSize),
                           MakeUintegerChecker<uint32_t>(viaduct::tunnel::FairQueue::kInOrder))
             .AddAttribute("Readers",
-                          "Threads that read what clients send, each from a UDP socket of its own; "
-                          "0: the simulator's thread reads; -1: as many as there are processors "
-                          "for, beside that thread.",
+                          "The number of threads that read frames from clients, each from a "
+                          "separate UDP socket; 0: the simulator's thread reads the frames; -1: "
+                          "one thread for each processor, except one for the simulator's thread.",
                           IntegerValue(-1),
                           MakeIntegerAccessor(&RemoteHub::m_readers),
                           MakeIntegerChecker<int32_t>(-1, 64));
@@ -104,7 +107,7 @@ RemoteHub::GetDropReasonName(DropReason reason)
 std::size_t
 RemoteHub::AddNode(Ptr<Node> owner, uint32_t mtu, uint32_t vni, const Access& access)
 {
-    NS_ABORT_MSG_IF(m_hub, "RemoteHub: nodes are added before Start()");
+    NS_ABORT_MSG_IF(m_hub, "RemoteHub: nodes must be added before Start()");
     const std::size_t index = m_remotes.size();
     if (vni == 0)
     {
@@ -138,7 +141,8 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
 {
     NS_ABORT_MSG_UNLESS(device->SupportsSendFrom(),
                         "RemoteHub: " << device->GetInstanceTypeId().GetName()
-                                      << " cannot send another host's frames");
+                                      << " cannot send frames with the source address of another "
+                                         "host; use another type of device");
     const std::size_t index = AddNode(device->GetNode(), device->GetMtu(), vni, access);
     m_remotes[index].device = device;
     // Disables duplicate address detection, as the client has the node's addresses and detects
@@ -171,7 +175,9 @@ RemoteHub::AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access)
         mtu = DynamicCast<LoopbackNetDevice>(device) ? mtu
                                                      : std::max<uint32_t>(mtu, device->GetMtu());
     }
-    NS_ABORT_MSG_IF(mtu == 0, "RemoteHub: a node without a device has no programs");
+    NS_ABORT_MSG_IF(mtu == 0,
+                    "RemoteHub: the node of a client's programs has no device; add a "
+                    "device to the node first");
     const std::size_t index = AddNode(node, mtu, vni, access);
     Remote& remote = m_remotes[index];
     remote.wire = std::make_unique<viaduct::tunnel::ClientWire>(AddressesOfClient(node), mtu);
@@ -187,8 +193,8 @@ RemoteHub::Start(int innerSocket)
 {
     m_reactor = ReactorSimulatorImpl::Get();
     NS_ABORT_MSG_UNLESS(m_reactor,
-                        "RemoteHub: set the global value SimulatorImplementationType to "
-                        "ns3::ReactorSimulatorImpl");
+                        "RemoteHub requires ns3::ReactorSimulatorImpl: set the global value "
+                        "SimulatorImplementationType to ns3::ReactorSimulatorImpl");
     m_hub = std::make_unique<viaduct::tunnel::ClientHub>(
         std::move(m_nodes),
         viaduct::tunnel::ClientHub::Options{.address = m_address,

@@ -19,96 +19,105 @@ RBridge::GetTypeId()
             .AddConstructor<RBridge>()
             .AddAttribute(
                 "HelloInterval",
-                "Between two Hellos of a port, s. TRILL's default is 10 s; ad hoc networks "
-                "change faster.",
+                "The time between two Hellos of a port, in seconds. TRILL's default is 10 s; ad "
+                "hoc networks change faster.",
                 TimeValue(Seconds(1)),
                 MakeTimeAccessor(&RBridge::m_helloInterval),
                 MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("LspInterval",
-                          "The shortest time between two changes of this RBridge's own LSPs, s.",
+                          "The minimum time between two changes of this RBridge's own LSPs, in "
+                          "seconds.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RBridge::m_lspInterval),
                           MakeTimeChecker(Time(0)))
             .AddAttribute(
                 "CsnpInterval",
-                "Between two complete sequence numbers PDUs of a designated RBridge, by which "
-                "lost LSPs are found, s (ISO 10589: 10 s).",
+                "The time between two complete sequence numbers PDUs of a designated RBridge, with "
+                "which lost LSPs are found, in seconds (ISO 10589: 10 s).",
                 TimeValue(Seconds(2)),
                 MakeTimeAccessor(&RBridge::m_csnpInterval),
                 MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("LspLifetime",
-                          "How long an LSP counts after its origination, whole s.",
+                          "The time for which an LSP is valid after its origination, in whole "
+                          "seconds.",
                           TimeValue(Seconds(1200)),
                           MakeTimeAccessor(&RBridge::m_lspLifetime),
                           MakeTimeChecker(Seconds(2), Seconds(65535)))
             .AddAttribute("LspRefresh",
-                          "After how long own LSPs are originated again, s; less than LspLifetime.",
+                          "The time after which this RBridge's own LSPs are originated again, in "
+                          "seconds; less than LspLifetime.",
                           TimeValue(Seconds(900)),
                           MakeTimeAccessor(&RBridge::m_lspRefresh),
                           MakeTimeChecker(Seconds(1), Seconds(65534)))
             .AddAttribute("HoldMultiplier",
-                          "After how many Hello intervals a silent neighbour is gone; the time is "
-                          "rounded up to whole seconds.",
+                          "The number of Hello intervals after which a silent neighbour is lost; "
+                          "the time is rounded up to whole seconds.",
                           UintegerValue(3),
                           MakeUintegerAccessor(&RBridge::m_holdMultiplier),
                           MakeUintegerChecker<uint32_t>(1, 100))
             .AddAttribute("Inhibition",
-                          "How long a port waits, from when it becomes the designated RBridge of "
-                          "its link, until it serves terminals, s: two that serve one link make a "
-                          "loop.",
+                          "The time from when a port becomes the designated RBridge of its link "
+                          "until the port serves terminals, in seconds: two RBridges that serve "
+                          "the same link create a loop.",
                           TimeValue(Seconds(3)),
                           MakeTimeAccessor(&RBridge::m_inhibition),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("TerminalAge",
-                          "How long a silent terminal of an own link is remembered, s.",
+                          "The time for which a silent terminal on a link of this RBridge is "
+                          "remembered, in seconds.",
                           TimeValue(Seconds(300)),
                           MakeTimeAccessor(&RBridge::m_terminalAge),
                           MakeTimeChecker(MilliSeconds(10)))
             .AddAttribute("Priority",
-                          "To become the designated RBridge of a link; the highest does.",
+                          "The priority for becoming the designated RBridge of a link; the highest "
+                          "priority wins.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RBridge::m_priority),
                           MakeUintegerChecker<uint8_t>(0, 127))
             .AddAttribute("Nickname",
-                          "The wanted nickname, 1 to 65471 (0xffbf); 0: one is chosen, from the "
-                          "identifier.",
+                          "The requested nickname, 1 to 65471 (0xffbf); 0: the nickname is chosen "
+                          "from the identifier.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RBridge::m_wantedNickname),
                           MakeUintegerChecker<uint16_t>(0, 0xffbf))
             .AddAttribute("NicknamePriority",
-                          "To keep a nickname that another RBridge wants too; 128 more if it was "
-                          "given by the attribute Nickname.",
+                          "The priority for keeping a nickname that another RBridge also requests; "
+                          "128 is added if the nickname was set with the attribute Nickname.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RBridge::m_nicknamePriority),
                           MakeUintegerChecker<uint8_t>(0, 127))
             .AddAttribute("RootPriority",
-                          "To be the root of a distribution tree; 0: never.",
+                          "The priority for being the root of a distribution tree; 0: never the "
+                          "root.",
                           UintegerValue(0x8000),
                           MakeUintegerAccessor(&RBridge::m_rootPriority),
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("Trees",
-                          "How many distribution trees all RBridges compute, if this one is the "
-                          "root of the first.",
+                          "The number of distribution trees that all RBridges compute if this "
+                          "RBridge is the root of the first tree.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&RBridge::m_trees),
                           MakeUintegerChecker<uint16_t>(1, viaduct::rbridge::kMaxTrees))
             .AddAttribute("Metric",
                           "The cost of this RBridge's links; TRILL's default is 2e13 divided by "
-                          "the bit/s.",
+                          "the rate in bit/s.",
                           UintegerValue(20000),
                           MakeUintegerAccessor(&RBridge::m_metric),
                           MakeUintegerChecker<uint32_t>(1, 0xfffffd))
             .AddAttribute("HopCount",
-                          "How many RBridges a frame that enters here may pass.",
+                          "The maximum number of RBridges that a frame may pass if it enters the "
+                          "network here.",
                           UintegerValue(viaduct::rbridge::TrillHeader::kMaxHops),
                           MakeUintegerAccessor(&RBridge::m_hopCount),
                           MakeUintegerChecker<uint8_t>(1, viaduct::rbridge::TrillHeader::kMaxHops))
             .AddTraceSource("Frame",
-                            "A frame came in, and what became of it.",
+                            "A frame has arrived. Arguments: the packet after the Ethernet header, "
+                            "the port, the outcome.",
                             MakeTraceSourceAccessor(&RBridge::m_frameTrace),
                             "ns3::RBridge::FrameTracedCallback")
             .AddTraceSource("Adjacency",
-                            "A neighbour is there, or is gone.",
+                            "A neighbour has appeared or was lost. Arguments: the port, true if "
+                            "the neighbour has appeared.",
                             MakeTraceSourceAccessor(&RBridge::m_adjacencyTrace),
                             "ns3::RBridge::AdjacencyTracedCallback")
             .AddTraceSource("Routes",

@@ -73,8 +73,9 @@ RBridge::AddPort(Ptr<NetDevice> device, bool terminals)
                                 << " carries PPP, not Ethernet frames; use CsmaNetDevice or "
                                    "PathNetDevice");
     NS_ABORT_MSG_IF(m_ports.size() == viaduct::rbridge::kMaxPorts,
-                    "RBridge: more than " << viaduct::rbridge::kMaxPorts << " ports");
-    NS_ABORT_MSG_IF(m_database, "RBridge: ports must be added before it starts");
+                    "RBridge: more than " << viaduct::rbridge::kMaxPorts
+                                          << " ports are not supported");
+    NS_ABORT_MSG_IF(m_database, "RBridge: ports must be added before the RBridge starts");
     const auto index = static_cast<viaduct::rbridge::PortIndex>(m_ports.size());
     m_node = device->GetNode();
     m_ports.push_back(std::make_unique<RBridgePort>(static_cast<RBridgePort::User&>(*this),

@@ -34,7 +34,7 @@ void ThrowUnlessRegular(const std::string& path, mode_t mode) {
                      : S_ISFIFO(mode) ? "FIFO"
                      : S_ISSOCK(mode) ? "socket"
                                       : "device";
-  throw UsageError(path + ": is a " + kind + "; give a regular file");
+  throw UsageError(path + ": is a " + kind + "; use a regular file");
 }
 
 // Reads a descriptor until its end, or until more than `longest` bytes have been read.

@@ -57,14 +57,14 @@ TEST(FileTest, WhatIsNoRegularFileIsNotOpened) {
   const std::string fifo = testing::TempDir() + "viaduct_file_test_fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(MessageOf<UsageError>([&] { ReadRegularFile(fifo); }),
-            fifo + ": is a FIFO; give a regular file");
+            fifo + ": is a FIFO; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([&] { CheckIsWholeLibrary(fifo); }),
-            fifo + ": is a FIFO; give a regular file");
+            fifo + ": is a FIFO; use a regular file");
   std::filesystem::remove(fifo);
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/dev/zero"); }),
-            "/dev/zero: is a device; give a regular file");
+            "/dev/zero: is a device; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/tmp"); }),
-            "/tmp: is a folder; give a regular file");
+            "/tmp: is a folder; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/no/such"); }),
             "/no/such: cannot be read: No such file or directory");
   const std::string path = testing::TempDir() + "viaduct_file_test_regular";

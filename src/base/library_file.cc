@@ -46,8 +46,8 @@ void CheckIsWholeLibrary(const std::string& path) {
   const uint64_t there = std::filesystem::file_size(path, error);
   if (!file || error) return;  // dlopen(3) reports the error
   if (BytesOfElf(file) > there) {
-    throw UsageError(
-        fmt::format("{}: is not whole (cut off after {} bytes); compile it again", path, there));
+    throw UsageError(fmt::format(
+        "{}: is incomplete (cut off after {} bytes); compile the file again", path, there));
   }
 }
 

@@ -31,7 +31,7 @@ constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 <
                                {"kB", 1000},     {"B", 1},           {"", 1}};
 
 [[noreturn]] void Fail(std::string_view text, std::string_view wrong, std::string_view accepted) {
-  throw UsageError(fmt::format("\"{}\": {}; give {}", text, wrong, accepted));
+  throw UsageError(fmt::format("\"{}\": {}; expected {}", text, wrong, accepted));
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -185,7 +185,7 @@ double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
   // Refuses "1", which may mean 1%, as in tc(8).
-  if (text == "1") Fail(text, "is that 1% or 100%?", "its percent sign, or \"1.0\" for 100%");
+  if (text == "1") Fail(text, "is ambiguous (1% or 100%)", "a percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;
   if (rest.starts_with("e") || rest.starts_with("E")) {

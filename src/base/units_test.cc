@@ -42,7 +42,7 @@ TEST(UnitsTest, RefusesDurationsWithTextAndExample) {
   EXPECT_THAT(error("5"), HasSubstr("\"20ms\""));
   EXPECT_THAT(error(""), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("ms"), HasSubstr("does not start with a number"));
-  EXPECT_THAT(error("-5ms"), HasSubstr("\"-5ms\": is negative; give"));
+  EXPECT_THAT(error("-5ms"), HasSubstr("\"-5ms\": is negative; expected"));
   EXPECT_THAT(error("-ms"), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("5 ms"), HasSubstr("unknown unit \" ms\""));
   EXPECT_THAT(error("5ms "), HasSubstr("unknown unit \"ms \""));
@@ -113,7 +113,7 @@ TEST(UnitsTest, ParsesProbabilitiesToTheNearestDouble) {
 
 TEST(UnitsTest, RefusesProbabilities) {
   const auto error = [](std::string_view text) { return ErrorOf([&] { ParseProbability(text); }); };
-  EXPECT_THAT(error("1"), HasSubstr("is that 1% or 100%?"));
+  EXPECT_THAT(error("1"), HasSubstr("is ambiguous (1% or 100%)"));
   EXPECT_THAT(error("."), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("1.1"), HasSubstr("greater than 1"));
   EXPECT_THAT(error("101%"), HasSubstr("greater than 1"));

@@ -66,21 +66,24 @@ std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help) {
 
 void AddNewPrivilegesFlag(CLI::App& command, bool& wanted) {
   command.add_flag("--new-privileges", wanted,
-                   "let set-uid programs (sudo) and capabilities of files count, where root has "
-                   "allowed it: docs/security.md");
+                   "let programs gain privileges through set-uid bits (sudo) or file capabilities, "
+                   "if root has allowed this: docs/security.md");
 }
 
 void ScenarioOptions::AddTo(CLI::App& command) {
   command.add_option("FILE", file, "the scenario file (docs/scenario.md); - is standard input");
   command
-      .add_option("--topo", topology,
-                  "instead of a file: line, ring, star or tree with the number of nodes, or "
-                  "grid,COLUMNSxROWS")
+      .add_option(
+          "--topo", topology,
+          "a sample topology instead of a file: line, ring, star or tree with the number of "
+          "nodes, or grid,COLUMNSxROWS")
       ->type_name("KIND,SIZE");
-  command.add_option("--protocol", protocol, "the routing protocol: OLSR");
-  command.add_option("--mode", mode, "simulate, traditional, emulate or offload");
-  command.add_option("--duration", duration, "duration after convergence: 10s");
-  AddRepeated(command, "--set", set, "KEY=VALUE", "override a key: --set flows.0.rate=2Mbit");
+  command.add_option("--protocol", protocol, "the routing protocol, such as OLSR");
+  command.add_option("--mode", mode, "the mode: simulate, traditional, emulate or offload");
+  command.add_option("--duration", duration,
+                     "the duration of the run after convergence, such as 10s");
+  AddRepeated(command, "--set", set, "KEY=VALUE",
+              "override a key of the scenario: --set flows.0.rate=2Mbit");
 }
 
 std::vector<std::string> ScenarioOptions::Overrides() const {
@@ -91,7 +94,7 @@ std::vector<std::string> ScenarioOptions::Overrides() const {
     constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
       throw UsageError(
-          fmt::format("--mode {}: not one of simulate, traditional, emulate, offload", mode));
+          fmt::format("--mode {}: expected simulate, traditional, emulate or offload", mode));
     }
     overrides.push_back("mode=" + mode);
   }
@@ -102,7 +105,7 @@ std::vector<std::string> ScenarioOptions::Overrides() const {
 
 std::string ScenarioOptions::Text() const {
   if (file.empty() == topology.empty()) {
-    throw UsageError("give a scenario FILE, or --topo KIND,SIZE (one of them); see viaduct init");
+    throw UsageError("specify either a scenario FILE or --topo KIND,SIZE; see viaduct init");
   }
   if (!topology.empty()) {
     return Within("--topo", [&] { return scenario::SampleScenario(topology); });
@@ -119,19 +122,22 @@ scenario::Scenario ScenarioOptions::Understand(const std::string& text) const {
 
 void EngineOptions::AddTo(CLI::App& command) {
   command.add_option("--seed", seed,
-                     "seed of all random numbers; default: chosen at random and printed");
-  command.add_option("--memory", memory, "limit for waiting frames: 512M");
+                     "the seed of all random numbers; default: chosen at random and printed");
+  command.add_option("--memory", memory, "the memory limit for queued frames, such as 512M");
   AddRepeated(command, "--spill", spill, "DIR",
-              "directory for frames beyond that limit; may be repeated");
-  command.add_flag("--busy", busy, "always spin: most exact, uses whole cores");
-  command.add_flag("--cpu-saving", cpu_saving, "never spin: least exact");
-  command.add_option("--threads", threads, "number of threads for the pairs")
+              "a directory for queued frames beyond the memory limit; may be repeated");
+  command.add_flag("--busy", busy, "busy-wait always: most exact, but uses whole processor cores");
+  command.add_flag("--cpu-saving", cpu_saving,
+                   "never busy-wait: uses least processor time, but is least exact");
+  command.add_option("--threads", threads, "the number of threads that process the pairs")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--cpus", cpus, "pin the threads to these: 2,3");
-  command.add_option("--trace", trace, "write every packet's fate: FILE.jsonl or FILE.pcapng")
+  command.add_option("--cpus", cpus, "pin the threads to these processors, such as 2,3");
+  command
+      .add_option("--trace", trace, "write the fate of every packet to FILE.jsonl or FILE.pcapng")
       ->type_name("FILE");
   command
-      .add_option("--log", log, "write each packet's arrival, departure or drop, as mm-link does")
+      .add_option("--log", log,
+                  "write each packet's arrival, departure or drop, in the format of mm-link")
       ->type_name("FILE");
 }
 
@@ -150,7 +156,7 @@ void EngineOptions::Fill(engine::Config* config) const {
     config->spill.push_back(std::filesystem::absolute(directory));
   }
   if (busy && cpu_saving) {
-    throw UsageError("--busy and --cpu-saving contradict each other; give one");
+    throw UsageError("--busy and --cpu-saving exclude each other; specify only one of them");
   }
   if (busy) config->waiting = engine::Waiting::kBusy;
   if (cpu_saving) config->waiting = engine::Waiting::kCpuSaving;

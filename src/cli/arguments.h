@@ -23,7 +23,7 @@ Duration PositiveDuration(const std::string& option, const std::string& text);
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::string& type, const std::string& help);
 // Adds --json, for output that programs read; returns whether the option was given.
-std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "for machines");
+std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "print JSON");
 // Adds --new-privileges (sys::ProgramOptions); the option sets `wanted`.
 void AddNewPrivilegesFlag(CLI::App& command, bool& wanted);
 

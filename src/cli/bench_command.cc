@@ -14,7 +14,8 @@ namespace {
 std::filesystem::path FindHarness() {
   const std::string harness = sys::FindSharedFile("bench/run.py");
   if (!harness.empty()) return harness;
-  throw EnvironmentError("the benchmarks (bench/run.py) are not installed; use a source tree");
+  throw EnvironmentError(
+      "the benchmarks (bench/run.py) are not installed; run viaduct from a source tree");
 }
 
 // Executes the harness as the calling user: the harness itself reports if it must be root.

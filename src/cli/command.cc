@@ -22,18 +22,18 @@ namespace viaduct::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  viaduct run --topo line,5 --protocol OLSR        routes of OLSR in kernel tables, real traffic
-  viaduct init grid                                a scenario file to change, with comments
+  viaduct run --topo line,5 --protocol OLSR        OLSR routes in kernel tables, real traffic
+  viaduct init grid                                write a commented scenario file to edit
   viaduct run examples/grid.yaml --mode simulate   everything in ns-3, no root
   viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
   viaduct path --between eth1 eth2 --up delay=20ms an emulated path between two interfaces
   viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
-  viaduct join HUB --node n17 -- iperf3 -s         a program of this machine as a node elsewhere
-  viaduct top                                      labs, paths, hubs and their clients, live
-  viaduct sweep x.yaml --over seed=1..20 --out out a scenario with many seeds, and intervals
+  viaduct join HUB --node n17 -- iperf3 -s         run a program here as a node of a hub
+  viaduct top                                      live view of labs, paths, hubs and clients
+  viaduct sweep x.yaml --over seed=1..20 --out out many seeds, with confidence intervals
   viaduct doctor                                   what this machine can do
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
+Exit status: 0 success, 1 failure, 2 usage error, 3 not possible on this machine, 4 the run is VOID.)";
 
 // The subcommands in the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {
@@ -69,7 +69,8 @@ std::string OneLine(std::string text) {
 void RefuseEmptyValues(CLI::App& app) {
   const CLI::Validator given(
       [](std::string& value) {
-        return std::string(value.empty() ? "the value is empty; give one, or omit the option" : "");
+        return std::string(value.empty() ? "the value is empty; specify a value, or omit the option"
+                                         : "");
       },
       "");
   for (CLI::Option* const option : app.get_options()) {
@@ -148,7 +149,7 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
 int Perform(const std::vector<std::string>& words) {
   Invocation invocation;
   invocation.words = words;
-  CLI::App app("Runs ns-3 protocols on the real network.", "viaduct");
+  CLI::App app("Runs ns-3 protocols on real networks.", "viaduct");
   app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());

@@ -110,7 +110,7 @@ TEST(CommandTest, AGraphNeedsALogThatCanBeReadAgain) {
   const Outcome outcome =
       Call({"path", "--between", "a", "b", "--log", "/dev/null", "--graph", "/dev/null"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("--log /dev/null: --graph reads it"));
+  EXPECT_THAT(outcome.errors, HasSubstr("--log /dev/null: --graph reads the log"));
 }
 
 TEST(CommandTest, HelpIsAskedForInEveryWay) {
@@ -179,7 +179,7 @@ TEST(CommandTest, InitWritesAFileOnceAndNotTwice) {
   EXPECT_THAT(Call({"run", file, "--print"}).output, HasSubstr("name: tree\n"));
   const Outcome again = Call({"init", "star", file});
   EXPECT_EQ(again.status, 2);
-  EXPECT_THAT(again.errors, HasSubstr("is there already"));
+  EXPECT_THAT(again.errors, HasSubstr("already exists"));
   EXPECT_EQ(Call({"init", "star", file, "--force"}).status, 0);
   EXPECT_THAT(Call({"run", file, "--print"}).output, HasSubstr("name: star\n"));
   std::remove(file.c_str());

@@ -47,8 +47,8 @@ void PrintTopic(const CLI::App& app, const std::vector<std::string>& words) {
   }
   const std::string hint = DidYouMean(name, known);
   throw UsageError(
-      fmt::format("there is no document '{}'{} there are scenario, schema, path-spec, "
-                  "results, man, completion bash, completion zsh, completion fish",
+      fmt::format("there is no document '{}'{} expected scenario, schema, path-spec, "
+                  "results, man, completion bash, completion zsh or completion fish",
                   fmt::join(words, " "), hint.empty() ? ";" : hint));
 }
 
@@ -57,12 +57,12 @@ void PrintTopic(const CLI::App& app, const std::vector<std::string>& words) {
 void AddDocs(CLI::App& app, Invocation&) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(
-      "docs", "print the keys of files and results, the manual, or a shell's completion");
+      "docs", "print the keys of scenarios and results, the manual, or a shell completion script");
   command
       ->add_option(
           "TOPIC", *words,
-          "scenario, schema (of a scenario file, as JSON Schema), path-spec, results, man, "
-          "or completion bash|zsh|fish")
+          "the document: scenario, schema (the JSON Schema of scenario files), path-spec, results, "
+          "man, or completion bash|zsh|fish")
       ->required()
       ->expected(1, 2);
   command->footer(

@@ -64,16 +64,16 @@ const std::vector<Ability>& Abilities() {
       {"lab",
        "viaduct up, and viaduct run in the modes with real interfaces",
        {kSimulator, kRoot, "namespaces", "veth", "bridge", "tun", "packet-ring"}},
-      {"kernels", "stack: kernel, real kernels in virtual time", {kSimulator, kKernels}},
+      {"kernels", "stack: kernel (real Linux kernels in virtual time)", {kSimulator, kKernels}},
       {"eBPF",
-       "data_plane: ebpf and joined, routes on demand in the kernel",
+       "data_plane: ebpf and joined; routes on demand in the kernel",
        {kRoot, "clsact", "bpf"}}};
   return abilities;
 }
 
 constexpr Tool kTools[] = {
     {"iperf3", "iperf3", "flows of type tcp"},
-    {"nft", "nftables", "access beyond this machine in viaduct shell", true},
+    {"nft", "nftables", "viaduct shell: access to other machines", true},
     {"python3", "python3", "viaduct sweep, compare, plot, view and bench"},
 };
 
@@ -98,7 +98,7 @@ void TryProgram(const std::string& program) {
   const sys::ProgramResult result = sys::RunProgram({program, "--help"});
   if (result.status == 0) return;
   const std::string said = result.output.substr(0, result.output.find('\n'));
-  throw Error(fmt::format("{} ends with status {}{}{}", program, result.status,
+  throw Error(fmt::format("{} exits with status {}{}{}", program, result.status,
                           said.empty() ? "" : ": ", said));
 }
 
@@ -110,8 +110,9 @@ Feature Simulator() {
   } catch (const Error& error) {
     trouble = error.what();
   }
-  Feature feature = Examined(kSimulator, "every run: the simulator, linked with ns-3",
-                             trouble.empty(), "make build, install it again, or set VIADUCT_SIM");
+  Feature feature =
+      Examined(kSimulator, "every run: the simulator, linked with ns-3", trouble.empty(),
+               "run make build, reinstall the package, or set VIADUCT_SIM");
   feature.detail = trouble;
   return feature;
 }
@@ -124,18 +125,17 @@ Feature Kernels() {
   return Examined(kKernels,
                   releases.empty()
                       ? "stack: kernel"
-                      : fmt::format("stack: kernel; here are {}", fmt::join(releases, ", ")),
+                      : fmt::format("stack: kernel; built: {}", fmt::join(releases, ", ")),
                   !releases.empty(), "viaduct kernel build");
 }
 
 Feature Confinement() {
   const std::string trouble = guest::ConfinementUnavailable();
-  Feature feature =
-      Examined("guests confined", "stack: kernel, with programs or kernels that nobody knows",
-               trouble.empty(),
-               "Linux 6.12 with CONFIG_SECURITY_LANDLOCK and landlock in lsm=; without Landlock a "
-               "program in "
-               "a guest can write what you can write, through a hostfs mount");
+  Feature feature = Examined(
+      "guests confined", "stack: kernel, with untrusted programs or kernels", trouble.empty(),
+      "use Linux 6.12 or later with CONFIG_SECURITY_LANDLOCK and landlock in lsm=; "
+      "without Landlock a program in a guest can write every file that you can write, "
+      "through a hostfs mount");
   feature.detail = trouble;
   return feature;
 }
@@ -163,10 +163,11 @@ Feature NeighbourTable() {
   constexpr char kParameter[] = "net.ipv4.neigh.default.gc_thresh3";
   const auto limit = lab::ReadHostLimit(kParameter);
   Feature feature = Examined(
-      "neighbour table", "shared links of up to 128 nodes in which all talk to all",
+      "neighbour table", "shared links of up to 128 nodes that all talk to each other",
       limit.value_or(0) >= kEnough,
-      fmt::format("sysctl -w {}={} (and of ipv6); it holds the entries of all namespaces together",
-                  kParameter, kEnough));
+      fmt::format(
+          "sysctl -w {}={} (and the same for ipv6); the limit holds for all namespaces together",
+          kParameter, kEnough));
   if (!limit) feature.state = Feature::State::kUnknown;
   return feature;
 }
@@ -181,7 +182,7 @@ Feature Judge(const Ability& ability, const std::vector<Feature>& features) {
     if (found->state == Feature::State::kAbsent) missing.push_back(need);
     if (judged.state != Feature::State::kAbsent) judged.state = found->state;
   }
-  if (!missing.empty()) judged.remedy = fmt::format("get {}", fmt::join(missing, ", "));
+  if (!missing.empty()) judged.remedy = fmt::format("needs {}", fmt::join(missing, ", "));
   return judged;
 }
 
@@ -189,8 +190,8 @@ std::vector<Feature> Examine() {
   const std::vector<Feature> probed = Probed();
   std::vector<Feature> features = {
       Simulator(),
-      Examined(kRoot, "every mode but simulate", privilege::HasRootsHalf(),
-               "run through sudo (viaduct does so itself if sudo needs no password)"),
+      Examined(kRoot, "every mode except simulate", privilege::HasRootsHalf(),
+               "use sudo (viaduct starts sudo itself if sudo needs no password)"),
       Kernels(), Confinement(), NeighbourTable()};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, IsLocal(tool),
@@ -210,7 +211,7 @@ const char* Word(Feature::State state) {
 }
 
 std::string Table(const char* title, std::span<const Feature> features) {
-  std::string text = fmt::format("{:<16} here     used for\n", title);
+  std::string text = fmt::format("{:<16} present  used for\n", title);
   text += std::string(70, '-') + "\n";
   for (const Feature& feature : features) {
     text += fmt::format("{:<16} {:<8} {}\n", feature.name, Word(feature.state), feature.purpose);
@@ -220,8 +221,8 @@ std::string Table(const char* title, std::span<const Feature> features) {
 
 void Print(const std::vector<Feature>& features) {
   const std::span all(features);
-  std::string text = Table("what it can do", all.first(Abilities().size()));
-  text += Table("because of", all.subspan(Abilities().size()));
+  std::string text = Table("ability", all.first(Abilities().size()));
+  text += Table("feature", all.subspan(Abilities().size()));
   std::string remedies;
   std::vector<std::string> untried;
   for (const Feature& feature : features) {
@@ -231,7 +232,8 @@ void Print(const std::vector<Feature>& features) {
                             feature.detail.empty() ? "" : "; the error was: ", feature.detail);
   }
   if (!remedies.empty()) {
-    text += "A missing feature only affects what it is used for. To get it:\n" + remedies;
+    text +=
+        "A missing feature affects only its own uses. To get the missing features:\n" + remedies;
   }
   if (!untried.empty()) {
     text += fmt::format("Not known{}: {}\n",
@@ -265,7 +267,7 @@ void ExamineAsRoot(UniqueFd connection, const sys::Identity&) {
 
 void AddDoctor(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand(
-      "doctor", "check what this machine can do, and what to install for the rest");
+      "doctor", "check what this machine supports, and show how to get what is missing");
   const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  sudo viaduct doctor");
   command->callback([as_json] {

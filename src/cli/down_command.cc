@@ -55,7 +55,7 @@ void Down(const std::string& given) {
   }
   pollfd ended{broker.get(), POLLIN, 0};
   if (broker && poll(&ended, 1, kTimeoutMilliseconds) == 0) {
-    throw Error(fmt::format("lab {} is gone, but its broker does not end", lab));
+    throw Error(fmt::format("lab {} was removed, but its broker does not exit", lab));
   }
 }
 
@@ -99,8 +99,8 @@ void Clean(bool as_json) {
   AddNames(guest::RemoveDeadBootFolders(&cleaning.problems), &cleaning);
   if (!cleaning.left.empty()) {
     std::fprintf(stderr,
-                 "viaduct clean: left %s: made in another pid namespace, perhaps alive; run it "
-                 "there, or on the machine itself\n",
+                 "viaduct clean: did not remove %s: created in another pid namespace, and possibly "
+                 "still running; run viaduct clean there, or on the machine itself\n",
                  fmt::format("{}", fmt::join(cleaning.left, ", ")).c_str());
   }
   if (as_json) {
@@ -109,7 +109,7 @@ void Clean(bool as_json) {
     for (const std::string& name : cleaning.removed) std::printf("removed %s\n", name.c_str());
   }
   if (!cleaning.problems.empty()) {
-    throw Error(fmt::format("{} leftovers of dead runs cannot be removed: {}",
+    throw Error(fmt::format("cannot remove {} leftovers of killed runs: {}",
                             cleaning.problems.size(), fmt::join(cleaning.problems, "; ")));
   }
 }
@@ -134,17 +134,17 @@ void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
 
 void AddDown(CLI::App& app, Invocation&) {
   auto lab = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("down", "end a lab that is up");
-  command->add_option("LAB", *lab, "its name; may be omitted when only one lab is up");
+  CLI::App* command = app.add_subcommand("down", "remove a lab that is up");
+  command->add_option("LAB", *lab, "the name of the lab; may be omitted if only one lab is up");
   command->footer("Example:\n  viaduct down olsr-line");
   command->callback([lab] { Down(*lab); });
 }
 
 void AddClean(CLI::App& app, Invocation&) {
-  CLI::App* command = app.add_subcommand("clean", "remove what killed runs left behind");
+  CLI::App* command = app.add_subcommand("clean", "remove what killed runs have left behind");
   const auto as_json = AddJsonFlag(*command);
   command->footer(
-      "Uses the records under /run/viaduct; live labs and everything else are left alone.\n"
+      "Removes only what killed processes have left, as recorded in /run/viaduct.\n"
       "Example:\n  viaduct clean");
   command->callback([as_json] { Clean(*as_json); });
 }

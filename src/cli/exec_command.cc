@@ -46,15 +46,16 @@ int Exec(const ExecOptions& given) {
 void AddExec(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ExecOptions>();
   CLI::App* command = app.add_subcommand("exec", "run a program in a node of a lab that is up");
-  command->add_option("NODE", options->target, "the node; LAB:NODE when several labs are up")
+  command->add_option("NODE", options->target, "the node; LAB:NODE if several labs are up")
       ->required();
   AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words, "the program and its arguments")->required();
   command->footer(
-      "Standard input and output are the program's; its exit status is this command's (127 if "
-      "there\n"
-      "is no such program, 126 if it cannot be executed). On a\n"
-      "terminal the program gets a pseudoterminal: shells and full-screen programs work.\n"
+      "The program uses the standard input and output of this command, which exits with the exit\n"
+      "status of the program (127 if the program does not exist, 126 if it cannot be executed). "
+      "On\n"
+      "a terminal the program gets a pseudoterminal, so that shells and full-screen programs "
+      "work.\n"
       "Examples:\n"
       "  viaduct exec n0 -- ping -c 3 n4\n"
       "  viaduct exec n0 -- bash");

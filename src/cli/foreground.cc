@@ -20,7 +20,7 @@ std::optional<int> TakeStatus(int exit_status) {
   const ssize_t got = read(exit_status, &status, sizeof status);
   if (got == sizeof status) return ShellStatus(status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
-  throw Error("the lab was taken down, and the program with it");
+  throw Error("the lab was removed, which ended the program");
 }
 
 // Relays the output that an ended program has left in the pty. Does not wait until the pty is

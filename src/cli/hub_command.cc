@@ -23,12 +23,12 @@ namespace viaduct::cli {
 namespace {
 
 constexpr const char* kHubFooter =
-    R"(It runs in real time until Ctrl-C: in ns-3, or, with mode emulate or offload, as a lab. A client is
-a host with a VXLAN interface (RFC 7348) whose identifier is the node's: it is in the place of the
-node, with its addresses. Which host may be the client of a node: nodes.NAME.remote of the scenario
-(docs/scenario.md, docs/remote.md).
-Exit status: 1 if something failed meanwhile, such as a lab's forwarder; 4 if p99 of the lateness
-exceeds timing.lateness_limit.
+    R"(The scenario runs in real time until Ctrl-C: in ns-3, or, with mode emulate or offload, as a lab. A
+client is a machine with a VXLAN interface (RFC 7348) that has the identifier of a remote node: the
+client takes the place of this node, with the node's addresses. The key nodes.NAME.remote of the
+scenario sets which machine may be the client of a node (docs/scenario.md, docs/remote.md).
+Exit status: 1 if something failed during the run, such as a lab's forwarder; 4 if p99 of the
+lateness exceeds timing.lateness_limit.
 Example:
   viaduct hub examples/remote.yaml)";
 
@@ -48,7 +48,7 @@ std::optional<uint16_t> CipherPort(const std::string& text) {
   if (text == kName) return kUsualPort;
   if (!text.starts_with(kName) || text[kName.size()] != ':') {
     throw UsageError(
-        fmt::format("--encrypt {}: give wireguard, or wireguard:PORT, with a UDP port", text));
+        fmt::format("--encrypt {}: expected wireguard, or wireguard:PORT with a UDP port", text));
   }
   return static_cast<uint16_t>(
       Within("--encrypt", [&] { return ParseInteger(text.substr(kName.size() + 1), 0, 65535); }));
@@ -87,39 +87,44 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
 
 void AddHub(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<HubCommandOptions>();
-  CLI::App* command = app.add_subcommand("hub", "run a scenario with nodes on remote hosts");
-  command->add_option("FILE", options->file, "the scenario")->required();
+  CLI::App* command = app.add_subcommand("hub", "run a scenario with nodes on remote machines");
+  command->add_option("FILE", options->file, "the scenario file")->required();
   AddRepeated(*command, "--set", options->set, "KEY=VALUE", "override a key of the scenario");
   command
       ->add_option("--mode", options->mode,
-                   "simulate, or build a lab: emulate, offload; default: the scenario's, else "
-                   "simulate")
+                   "the mode: simulate, or, to build a lab, emulate or offload; default: the mode "
+                   "of the scenario, or simulate if the scenario sets no mode")
       ->check(CLI::IsMember({"simulate", "emulate", "offload"}));
-  command->add_option("--address", options->address, "this machine's, for clients; default: all")
+  command
+      ->add_option("--address", options->address,
+                   "the address of this machine to which clients connect; default: all addresses")
       ->type_name("ADDRESS");
   command
-      ->add_option("--port", options->port,
-                   "UDP port, here and at clients, and TCP port for their claims; 0: any")
+      ->add_option(
+          "--port", options->port,
+          "the UDP port of tunnels, here and on clients, and the TCP port on which clients "
+          "claim nodes; 0: any free port")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   command
       ->add_option("--key", options->key,
-                   "the file with the key for clients, made if it is not there; default: "
+                   "the file with the key for clients, created if it does not exist; default: "
                    "~/.config/viaduct/hub.key")
       ->type_name("FILE");
   command
       ->add_option("--encrypt", options->encrypt,
-                   "wireguard, or wireguard:PORT (UDP; default 51820): the tunnels to clients are "
-                   "encrypted by the kernels' WireGuard; needs root")
+                   "wireguard, or wireguard:PORT (a UDP port; default: 51820): encrypt the tunnels "
+                   "to clients with the kernels' WireGuard; needs root")
       ->type_name("HOW");
-  command->add_option("--duration", options->duration, "end after this; default: never")
+  command
+      ->add_option("--duration", options->duration,
+                   "the duration after which the hub ends; default: until Ctrl-C")
       ->type_name("TIME");
   command
       ->add_option("--json", options->json_file,
-                   "write the results to this file; - is standard "
-                   "output")
+                   "write the results to this file; - is standard output")
       ->type_name("FILE");
-  command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--quiet", options->quiet, "do not print progress");
   command->footer(kHubFooter);
   command->callback([options, &invocation] { invocation.status = RunHub(*options, invocation); });
 }

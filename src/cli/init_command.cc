@@ -52,7 +52,7 @@ void WriteSample(const InitOptions& options) {
   std::error_code error;
   const bool is_there = std::filesystem::exists(std::filesystem::symlink_status(file, error));
   if (is_there && !options.force) {
-    throw UsageError(fmt::format("{}: is there already; give another FILE, or --force", file));
+    throw UsageError(fmt::format("{}: already exists; specify another FILE, or --force", file));
   }
   try {
     WriteFile(file, text);
@@ -60,7 +60,7 @@ void WriteSample(const InitOptions& options) {
     if (!is_there) std::filesystem::remove(file, error);
     throw;
   }
-  std::fprintf(stderr, "%s: written; try viaduct run %s --mode simulate\n", file.c_str(),
+  std::fprintf(stderr, "wrote %s; try viaduct run %s --mode simulate\n", file.c_str(),
                file.c_str());
 }
 
@@ -68,14 +68,17 @@ void WriteSample(const InitOptions& options) {
 
 void AddInit(CLI::App& app, Invocation&) {
   auto options = std::make_shared<InitOptions>();
-  CLI::App* command = app.add_subcommand("init", "write a scenario file with comments to change");
+  CLI::App* command = app.add_subcommand("init", "write a commented scenario file to edit");
   command
-      ->add_option("TOPOLOGY", options->topology,
-                   "line, ring, grid, star, tree or wifi, with its size: line,5 grid,4x3")
+      ->add_option(
+          "TOPOLOGY", options->topology,
+          "line, ring, grid, star, tree or wifi, with its size, such as line,5 or grid,4x3")
       ->required();
-  command->add_option("FILE", options->file, "default: TOPOLOGY.yaml; - is standard output");
-  command->add_option("--protocol", options->protocol, "the routing protocol: OLSR");
-  command->add_flag("--force", options->force, "replace the file");
+  command->add_option(
+      "FILE", options->file,
+      "the file to write; default: the topology's name with .yaml; - is standard output");
+  command->add_option("--protocol", options->protocol, "the routing protocol; default: OLSR");
+  command->add_flag("--force", options->force, "replace an existing file");
   command->footer("Example:\n  viaduct init grid,4x3 mesh.yaml --protocol RIP");
   command->callback([options] { WriteSample(*options); });
 }

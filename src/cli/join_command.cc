@@ -77,18 +77,18 @@ class Membership {
         offer.wireguard->port = offer_->wireguard->port;
       }
       if (offer != *offer_ || hub != hub_) {
-        throw Error(
-            fmt::format("the hub has changed node {} while it was away; join again", offer_->node));
+        throw Error(fmt::format("the hub changed node {} while the hub was unreachable; join again",
+                                offer_->node));
       }
       if (tunnel && returned_) returned_(*tunnel);
-      NoteJoin(fmt::format("node {} is back", offer.node));
+      NoteJoin(fmt::format("node {} is connected to the hub again", offer.node));
       trouble_.clear();
       return;
     }
     if (wire::IsLinkLocal(hub)) {
       throw UsageError(fmt::format(
-          "hub {}: {} is a link-local address, to which VXLAN cannot lead; give another one of the "
-          "hub's",
+          "hub {}: {} is a link-local address, which VXLAN cannot use; specify another address of "
+          "the hub",
           hub_name_.ToString(), hub.ToString()));
     }
     hub_ = hub;
@@ -99,7 +99,7 @@ class Membership {
   void Bear(const std::string& why) {
     const std::string text = fmt::format("hub {}: {}", hub_name_.ToString(), why);
     if (!offer_ && MonotonicClock::Now() >= first_until_) throw Error(text);
-    if (text != trouble_) NoteJoin(text + "; trying again");
+    if (text != trouble_) NoteJoin(text + "; retrying");
     trouble_ = text;
   }
 
@@ -134,7 +134,8 @@ int RunJoin(const JoinOptions& options) {
   if (!options.into.empty() && options.words.empty()) {
     NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
                          join.interface(), options.into));
-    foreground.loop().Watch(join.fd(), [] { throw Error("root's half of the node has died"); });
+    foreground.loop().Watch(
+        join.fd(), [] { throw Error("the privileged process of the node exited unexpectedly"); });
     foreground.loop().Run([] { return false; });
   }
   privilege::ProgramOptions program = join.Program(options.words);
@@ -148,25 +149,29 @@ int RunJoin(const JoinOptions& options) {
 
 void AddJoin(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<JoinOptions>();
-  CLI::App* command = app.add_subcommand("join", "be a node of a hub on another machine");
-  command->add_option("HUB", options->hub, "its name or address, with :PORT or [ADDRESS]:PORT")
+  CLI::App* command = app.add_subcommand("join", "become a node of a hub on another machine");
+  command
+      ->add_option("HUB", options->hub,
+                   "the name or address of the hub; with a port: NAME:PORT or [ADDRESS]:PORT")
       ->required();
-  command->add_option("--node", options->node, "the node; default: any that is free");
+  command->add_option("--node", options->node, "the node; default: any free node");
   command->add_option("--key", options->key,
                       "the file with the hub's key; default: ~/.config/viaduct/hub.key");
   command->add_option("--into", options->into,
-                      "put the interface into this network namespace instead of a new one: a name "
-                      "of ip netns, the name of a container of docker or podman, or a pid");
-  command->add_option("--wait", options->wait, "how long to try until the hub gives the node")
+                      "put the interface into this network namespace instead of a new namespace: a "
+                      "name of ip netns, the name of a docker or podman container, or a pid");
+  command
+      ->add_option("--wait", options->wait,
+                   "the time during which to retry until the hub assigns the node")
       ->capture_default_str();
   AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,
                       "the program and its arguments, after --; default: your login shell");
   command->footer(
       "The program runs as you in a network namespace that has the node's addresses, routes, MTU\n"
-      "and names; $VIADUCT_NODE is the node. With --into, and without a program, the command\n"
-      "only keeps the interface there until it is interrupted. The exit status is the program's;\n"
-      "127: there is no such program, 126: it cannot be executed. See docs/remote.md.\n"
+      "and names; $VIADUCT_NODE is the node. With --into and without a program, the command only\n"
+      "keeps the interface in that namespace until you interrupt it. The exit status is the\n"
+      "program's: 127 if it does not exist, 126 if it cannot be executed. See docs/remote.md.\n"
       "Examples:\n"
       "  viaduct join hub.example.org --node n17 -- ping -c 3 n0\n"
       "  viaduct join 192.0.2.1:4790 --into web");

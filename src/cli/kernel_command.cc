@@ -43,11 +43,12 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
   }
   std::string absent;
   for (const std::string& option : result.image.absent) absent += " " + option;
-  std::printf("kernel %s: %s (%s)%s\n", result.image.release.c_str(),
-              result.reused ? "already in the store"
-                            : fmt::format("built in {:.0f} s", result.seconds).c_str(),
-              result.image.file.c_str(),
-              absent.empty() ? "" : fmt::format("; this version has no{}", absent).c_str());
+  std::printf(
+      "kernel %s: %s (%s)%s\n", result.image.release.c_str(),
+      result.reused ? "already in the store"
+                    : fmt::format("built in {:.0f} s", result.seconds).c_str(),
+      result.image.file.c_str(),
+      absent.empty() ? "" : fmt::format("; options that this version lacks:{}", absent).c_str());
 }
 
 void PrintImages(bool as_json) {
@@ -74,19 +75,21 @@ void AddBuild(CLI::App& kernel) {
     bool json = false, quiet = false;
   };
   auto settings = std::make_shared<Settings>();
-  CLI::App* command = kernel.add_subcommand("build", "build a kernel, unless it is in the store");
+  CLI::App* command =
+      kernel.add_subcommand("build", "build a kernel, unless it is already in the store");
   command
-      ->add_option("--source", settings->build.source,
-                   "debian:VERSION (a linux-source package of apt), a tarball, or a kernel tree")
+      ->add_option(
+          "--source", settings->build.source,
+          "the source: debian:VERSION (a linux-source package of apt), a tarball or a tree")
       ->capture_default_str();
   command->add_option("--config-add", settings->config_add,
-                      "a file of CONFIG_NAME=VALUE lines, in addition to the default options");
+                      "a file of CONFIG_NAME=VALUE lines, added to the default options");
   command
       ->add_option("--jobs", settings->build.jobs,
-                   "parallel compilations; default: the number of processors")
+                   "the number of parallel compilations; default: the number of processors")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--quiet", settings->quiet, "no progress");
-  command->add_flag("--json", settings->json, "for machines");
+  command->add_flag("--quiet", settings->quiet, "do not print progress");
+  command->add_flag("--json", settings->json, "print JSON");
   command->footer(
       "Examples:\n"
       "  viaduct kernel build\n"
@@ -108,8 +111,8 @@ void AddImageList(CLI::App& kernel) {
 }  // namespace
 
 void AddKernel(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("kernel", "real Linux kernels for simulated nodes, in virtual time");
+  CLI::App* command = app.add_subcommand(
+      "kernel", "build and use real Linux kernels for simulated nodes in virtual time");
   command->require_subcommand(1);
   command->footer("Example:\n  viaduct kernel build && viaduct kernel list");
   AddBuild(*command);

@@ -18,8 +18,8 @@ int OpenShell(const std::string& target, const std::vector<std::string>& words) 
   const guest::ShellClient::Opened opened = shell.Open();
   if (shell.Interactive()) {
     std::fprintf(stderr,
-                 "%s: Linux %s at %.6f s of %s. Virtual time stands still at the prompt and passes "
-                 "while a command runs.\n",
+                 "%s: Linux %s at virtual time %.6f s of simulation %s. Virtual time stands still "
+                 "at the prompt and passes while a command runs.\n",
                  name.node.c_str(), opened.release.c_str(), opened.time, paused.simulation.c_str());
   }
   const int status = shell.Follow();
@@ -42,7 +42,7 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
       "shell", "open a shell, or run a program, on a kernel node of a paused simulation");
   command
       ->add_option("NODE", options->target,
-                   "the node; SIMULATION:NODE when several simulations are paused")
+                   "the node; SIMULATION:NODE if several simulations are paused")
       ->required();
   command->add_option("COMMAND", options->words, "a program and its arguments; default: a shell");
   command->footer(
@@ -61,7 +61,7 @@ void AddKernelResume(CLI::App& kernel, Invocation&) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = kernel.add_subcommand("resume", "continue a paused simulation");
   command->add_option("SIMULATION", *name,
-                      "its name or pid; may be omitted when only one is paused");
+                      "the name or pid of the simulation; may be omitted if only one is paused");
   command->footer("Example:\n  viaduct kernel resume");
   command->callback([name] { guest::Resume(guest::FindPaused(*name)); });
 }

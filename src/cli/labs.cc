@@ -15,7 +15,7 @@ std::vector<lab::RunInfo> LabsThatAreUp() {
 std::string ChooseLab(const std::string& given) {
   if (!given.empty()) return given;
   const sys::FindWords words{"no lab is up; start one with viaduct up FILE.yaml", "",
-                             "several labs are up ({}); name one"};
+                             "several labs are up ({}); specify one"};
   return sys::FindLive<lab::RunInfo>(
              LabsThatAreUp(), [](const auto&) { return true; }, words)
       .name;

@@ -71,19 +71,19 @@ void AddLink(CLI::App& app, Invocation&) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "link", "take a link of a lab, or of a paused simulation, down, or up again");
+      "link", "take a link of a lab or of a paused simulation down, or up again");
   command
       ->add_option(
           "LINK", options->link,
-          "the link; LAB:LINK when several labs are up, SIMULATION:LINK of a paused simulation")
+          "the link; LAB:LINK if several labs are up, SIMULATION:LINK for a paused simulation")
       ->required();
-  command->add_option("STATE", options->state, "up or down")
+  command->add_option("STATE", options->state, "the new state: up or down")
       ->required()
       ->check(CLI::IsMember({"up", "down"}));
   command->footer(
-      "Both ends change, and the protocol sees it. In a run, links change by `events`. SPECs: "
-      "viaduct "
-      "path set.\nExample:\n  viaduct link n0-n1 down");
+      "The interfaces at both ends change, which the routing protocol notices. In a run, the key\n"
+      "events of the scenario changes links. To change SPECs, use viaduct path set.\nExample:\n  "
+      "viaduct link n0-n1 down");
   command->callback([options] { SetLink(options->link, options->state == "up"); });
 }
 

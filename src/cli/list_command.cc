@@ -32,17 +32,17 @@ std::string UserName(uid_t uid) {
 
 // Returns a text about failures of the simulator, for the column of the lab's state.
 std::string Deaths(const lab::SimulatorHistory& history) {
-  if (history.given_up) return ", no simulator (given up): " + history.cause;
+  if (history.given_up) return ", no simulator (no further restart): " + history.cause;
   if (history.absent) {
     return fmt::format(", no simulator since {}: {}", history.last_death, history.cause);
   }
   if (history.restarts == 0) return "";
-  return fmt::format(", simulator restarted {} times, last {} ({:.1f} s without)", history.restarts,
-                     history.last_death, history.without_seconds.value_or(0));
+  return fmt::format(", simulator restarted {} times, last at {} ({:.1f} s without simulator)",
+                     history.restarts, history.last_death, history.without_seconds.value_or(0));
 }
 
 std::string Deaths(const lab::ForwarderHistory& history) {
-  if (history.absent) return ", forwarder died: " + history.cause;
+  if (history.absent) return ", forwarder exited unexpectedly: " + history.cause;
   if (history.restarts == 0) return "";
   return fmt::format(", forwarder restarted {} times: {}", history.restarts, history.cause);
 }
@@ -59,7 +59,8 @@ void ListLabs(json& list, Rows& rows) {
     list.push_back(ListedLab{"lab", run.name, StateOf(run), run.pid, run.engine_pid,
                              run.engine_alive, run.uid, run.created, run.simulator, run.forwarder});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
-    const std::string deaths = (died ? ", engine died" : "") + Deaths(run.simulator);
+    const std::string deaths =
+        (died ? ", path engine exited unexpectedly" : "") + Deaths(run.simulator);
     rows.push_back({run.name, StateOf(run) + deaths + (run.alive ? Deaths(run.forwarder) : ""),
                     std::to_string(run.pid), UserName(run.uid), run.created});
   }
@@ -161,7 +162,7 @@ void PrintLab(const std::string& lab, bool as_json) {
 
 void PrintOne(const std::string& name, const std::string& to, bool as_json) {
   if (const auto paused = PausedUnlessLab(name)) return PrintPaused(*paused, to, as_json);
-  if (!to.empty()) throw UsageError("--to: no simulation '" + name + "' is paused");
+  if (!to.empty()) throw UsageError("--to: no paused simulation '" + name + "' exists");
   PrintLab(name, as_json);
 }
 
@@ -173,29 +174,31 @@ void AddList(CLI::App& app, Invocation&) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ls",
-                                         "list the labs of this machine, its hubs, joined nodes "
-                                         "and paused simulations; or look into one");
+                                         "list the labs, hubs, joined nodes and paused simulations "
+                                         "of this machine, or show one lab or simulation");
   command->add_option("LAB", options->lab,
-                      "a lab that is up, or a paused simulation: its nodes and links, their state");
+                      "a lab that is up, or a paused simulation, to show its nodes and links");
   command
       ->add_option("--to", options->to,
-                   "of a paused simulation: also where each node sends what is for this one")
+                   "for a paused simulation, also show where each node sends packets for this node")
       ->type_name("NODE");
   command
-      ->add_option("--names", options->names,
-                   "only names, one a line, of labs that are up, or of their nodes")
+      ->add_option(
+          "--names", options->names,
+          "only print the names of the labs that are up, or of their nodes, one on each line")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"labs", "nodes"}));
   const auto as_json = AddJsonFlag(*command);
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
-      "Of one: interfaces, addresses, routes, and links with SPECs and counters.\n"
+      "With LAB: interfaces, addresses, routes, and links with SPECs and counters.\n"
       "Examples:\n"
       "  viaduct ls --json\n"
       "  viaduct ls mesh");
   command->callback([as_json, options] {
     if (!options->names.empty()) return PrintNames(options->names);
-    if (options->lab.empty() && !options->to.empty()) throw UsageError("--to: name a simulation");
+    if (options->lab.empty() && !options->to.empty())
+      throw UsageError("--to: specify a paused simulation");
     return options->lab.empty() ? PrintAll(*as_json)
                                 : PrintOne(options->lab, options->to, *as_json);
   });

@@ -15,19 +15,22 @@ using fields::KeysOf;
 KeysOf<ListedLab> ListedLab::Keys() {
   using L = ListedLab;
   static constexpr Key<L> kKeys[] = {
-      Always<&L::kind>("kind", "lab", "what it is"),
-      Always<&L::lab>("lab", "text", "its name"),
-      Always<&L::state>("state", "up, running or dead",
-                        "up: of `viaduct up`; running: of a run; dead: left by a killed run"),
-      Always<&L::broker_pid>("broker_pid", "a process", "the lab's broker"),
+      Always<&L::kind>("kind", "lab", "the kind of entry"),
+      Always<&L::lab>("lab", "text", "the name of the lab"),
+      Always<&L::state>(
+          "state", "up, running or dead",
+          "up: a lab of `viaduct up`; running: a lab of a run; dead: left by a killed "
+          "run"),
+      Always<&L::broker_pid>("broker_pid", "a process", "the broker of the lab"),
       Always<&L::engine_pid>("engine_pid", "a process",
-                             "the path engine of its links; 0: it has none"),
-      Always<&L::engine_alive>("engine_alive", "true or false", "whether the path engine runs"),
-      Always<&L::uid>("uid", "a user", "whose it is"),
-      Always<&L::created>("created", "UTC, ISO 8601", "when it was made"),
+                             "the path engine of the lab's links; 0 if there is none"),
+      Always<&L::engine_alive>("engine_alive", "true or false",
+                               "whether the path engine is running"),
+      Always<&L::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&L::created>("created", "UTC, ISO 8601", "the time at which the lab was created"),
       Always<&L::simulator>("simulator", "a map", "the simulator of a lab that is up"),
       Always<&L::forwarder>("forwarder", "a map",
-                            "what forwards for nodes with data plane userspace or program"),
+                            "the forwarder of nodes with data plane userspace or program"),
   };
   return kKeys;
 }
@@ -35,15 +38,16 @@ KeysOf<ListedLab> ListedLab::Keys() {
 KeysOf<ListedHub> ListedHub::Keys() {
   using H = ListedHub;
   static constexpr Key<H> kKeys[] = {
-      Always<&H::kind>("kind", "hub", "what it is"),
-      Always<&H::lab>("lab", "text", "empty"),
-      Always<&H::name>("name", "text", "the scenario's; with its pid where another hub has that"),
+      Always<&H::kind>("kind", "hub", "the kind of entry"),
+      Always<&H::lab>("lab", "text", "always empty"),
+      Always<&H::name>("name", "text",
+                       "the name of the scenario; with the pid if another hub has this name"),
       Always<&H::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&H::pid>("pid", "a process", "the command"),
-      Always<&H::port>("port", "a UDP port", "where clients send to"),
-      Always<&H::nodes>("nodes", "a list of text", "its remote nodes"),
-      Always<&H::uid>("uid", "a user", "whose it is"),
-      Always<&H::created>("created", "UTC, ISO 8601", "when it was started"),
+      Always<&H::pid>("pid", "a process", "the process of `viaduct hub`"),
+      Always<&H::port>("port", "a UDP port", "the port to which clients send"),
+      Always<&H::nodes>("nodes", "a list of text", "the remote nodes of the hub"),
+      Always<&H::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&H::created>("created", "UTC, ISO 8601", "the time at which the hub was started"),
   };
   return kKeys;
 }
@@ -51,16 +55,17 @@ KeysOf<ListedHub> ListedHub::Keys() {
 KeysOf<ListedJoin> ListedJoin::Keys() {
   using J = ListedJoin;
   static constexpr Key<J> kKeys[] = {
-      Always<&J::kind>("kind", "joined node", "what it is"),
-      Always<&J::lab>("lab", "text", "empty"),
-      Always<&J::name>("name", "text", "of its record"),
+      Always<&J::kind>("kind", "joined node", "the kind of entry"),
+      Always<&J::lab>("lab", "text", "always empty"),
+      Always<&J::name>("name", "text", "the name of the joined node's record"),
       Always<&J::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&J::pid>("pid", "a process", "root's half of the command"),
-      Always<&J::hub>("hub", "an address", "its hub's"),
+      Always<&J::pid>("pid", "a process", "the privileged process of `viaduct join`"),
+      Always<&J::hub>("hub", "an address", "the address of the hub"),
       Always<&J::node>("node", "text", "the node"),
-      Always<&J::interface>("interface", "text", "its interface, in its namespace"),
-      Always<&J::uid>("uid", "a user", "whose it is"),
-      Always<&J::created>("created", "UTC, ISO 8601", "when it was joined"),
+      Always<&J::interface>("interface", "text",
+                            "the interface of the node, in the node's namespace"),
+      Always<&J::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&J::created>("created", "UTC, ISO 8601", "the time at which the node was joined"),
   };
   return kKeys;
 }
@@ -68,9 +73,11 @@ KeysOf<ListedJoin> ListedJoin::Keys() {
 KeysOf<ListedNetwork> ListedNetwork::Keys() {
   using N = ListedNetwork;
   static constexpr Key<N> kKeys[] = {
-      Always<&N::name>("name", "text", "its name; empty: that of a C++ program has none"),
-      Always<&N::nodes>("nodes", "a list of nodes", "those on it"),
-      Always<&N::interfaces>("interfaces", "a list of text", "of each, in the node"),
+      Always<&N::name>("name", "text",
+                       "the name of the network; empty for a network of a C++ program"),
+      Always<&N::nodes>("nodes", "a list of nodes", "the nodes on the network"),
+      Always<&N::interfaces>("interfaces", "a list of text",
+                             "the interface of each node, in the same order"),
   };
   return kKeys;
 }
@@ -78,18 +85,19 @@ KeysOf<ListedNetwork> ListedNetwork::Keys() {
 KeysOf<ListedPause> ListedPause::Keys() {
   using P = ListedPause;
   static constexpr Key<P> kKeys[] = {
-      Always<&P::kind>("kind", "paused simulation", "what it is"),
-      Always<&P::lab>("lab", "text", "empty"),
-      Always<&P::name>("name", "text", "the scenario's, or the program's"),
+      Always<&P::kind>("kind", "paused simulation", "the kind of entry"),
+      Always<&P::lab>("lab", "text", "always empty"),
+      Always<&P::name>("name", "text", "the name of the scenario or of the program"),
       Always<&P::state>("state", "paused or dead", "dead: left by a killed process"),
       Always<&P::pid>("pid", "a process", "the simulator"),
-      Always<&P::time>("time", "s", "the virtual instant at which it was paused"),
+      Always<&P::time>("time", "s", "the virtual time at which the simulation was paused"),
       Always<&P::nodes>("nodes", "a list of nodes",
-                        "all; of a C++ program: those that have a kernel"),
-      Always<&P::kernels>("kernels", "a list of nodes", "that have a kernel"),
-      Always<&P::links>("links", "a list of maps", "its networks"),
-      Always<&P::uid>("uid", "a user", "whose it is"),
-      Always<&P::created>("created", "UTC, ISO 8601", "when it was paused"),
+                        "all nodes; for a C++ program only the nodes that have a kernel"),
+      Always<&P::kernels>("kernels", "a list of nodes", "the nodes that have a kernel"),
+      Always<&P::links>("links", "a list of maps", "the networks of the simulation"),
+      Always<&P::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&P::created>("created", "UTC, ISO 8601",
+                          "the time at which the simulation was paused"),
   };
   return kKeys;
 }
@@ -97,34 +105,42 @@ KeysOf<ListedPause> ListedPause::Keys() {
 KeysOf<ListedPath> ListedPath::Keys() {
   using P = ListedPath;
   static constexpr Key<P> kKeys[] = {
-      Always<&P::name>("name", "text", "as `path set` and `path stats` take it"),
+      Always<&P::name>("name", "text", "the name of the path, as for `path set` and `path stats`"),
       Always<&P::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&P::pid>("pid", "a process", "who emulates it"),
-      Always<&P::uid>("uid", "a user", "who started it"),
-      Always<&P::interfaces>("interfaces", "a list of text", "the interfaces that it joins"),
-      Always<&P::pairs>("pairs", "a list of text", "the names of its pairs"),
-      Always<&P::control>("control", "text", "its control socket"),
-      Always<&P::created>("created", "UTC, ISO 8601", "when it was started"),
+      Always<&P::pid>("pid", "a process", "the process that emulates the path"),
+      Always<&P::uid>("uid", "a user", "the user ID of the user who started the path"),
+      Always<&P::interfaces>("interfaces", "a list of text",
+                             "the interfaces that the path connects"),
+      Always<&P::pairs>("pairs", "a list of text", "the names of the path's pairs"),
+      Always<&P::control>("control", "text", "the control socket of the path"),
+      Always<&P::created>("created", "UTC, ISO 8601", "the time at which the path was started"),
   };
   return kKeys;
 }
 
 KeysOf<Cleaning> Cleaning::Keys() {
   static constexpr Key<Cleaning> kKeys[] = {
-      Always<&Cleaning::removed>("removed", "a list of text", "labs, paths and paused simulations"),
-      Always<&Cleaning::left>("left", "a list of text",
-                              "perhaps alive: their makers are in other pid namespaces"),
-      Always<&Cleaning::problems>("problems", "a list of text", "what could not be removed"),
+      Always<&Cleaning::removed>(
+          "removed", "a list of text",
+          "the names of the removed entries: labs, paths and paused simulations"),
+      Always<&Cleaning::left>(
+          "left", "a list of text",
+          "entries that were not removed because they may still be in use: they "
+          "were created in other pid namespaces"),
+      Always<&Cleaning::problems>("problems", "a list of text",
+                                  "errors: entries that could not be removed"),
   };
   return kKeys;
 }
 
 KeysOf<Finding> Finding::Keys() {
   static constexpr Key<Finding> kKeys[] = {
-      Always<&Finding::name>("name", "text", "what was looked for"),
-      Always<&Finding::state>("state", "yes, no or unknown", "whether it is here"),
-      Always<&Finding::purpose>("purpose", "text", "what it is used for"),
-      Always<&Finding::remedy>("remedy", "text", "how to get it; empty where it is here"),
+      Always<&Finding::name>("name", "text", "the name of the feature"),
+      Always<&Finding::state>("state", "yes, no or unknown",
+                              "whether the feature is available on this machine"),
+      Always<&Finding::purpose>("purpose", "text", "the purpose of the feature"),
+      Always<&Finding::remedy>("remedy", "text",
+                               "how to get the feature; empty if the feature is available"),
       Always<&Finding::detail>("detail", "text", "the error, if there was one"),
   };
   return kKeys;
@@ -141,8 +157,9 @@ KeysOf<ListedKernel> ListedKernel::Keys() {
 KeysOf<BuiltKernel> BuiltKernel::Keys() {
   static constexpr Key<BuiltKernel> kKeys[] = {
       Among<&BuiltKernel::kernel>(),
-      Always<&BuiltKernel::reused>("reused", "true or false", "whether it was in the store"),
-      Always<&BuiltKernel::seconds>("seconds", "s", "that the build took"),
+      Always<&BuiltKernel::reused>("reused", "true or false",
+                                   "whether the kernel was already in the store"),
+      Always<&BuiltKernel::seconds>("seconds", "s", "the duration of the build"),
   };
   return kKeys;
 }
@@ -151,18 +168,19 @@ std::string DocumentListings() {
   using result::Chapter;
   return Chapter<ListedLab>(
              "viaduct ls --json",
-             "A list of one of these for each lab, then one of the next for each hub "
-             "of this user, then one of those after it for each joined node, then one of the last "
-             "of them for each of this user's paused simulations.") +
+             "A list: one map with these keys for each lab, then one map for each hub of this "
+             "user, one for each joined node, and one for each paused simulation of this user, "
+             "with the keys of the next three tables.") +
          Chapter<ListedHub>("viaduct ls --json: hubs", "") +
          Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") +
          Chapter<ListedPause>("viaduct ls --json: paused simulations", "") +
          watch::DocumentInspection() + result::DocumentPaused() + watch::DocumentSnapshot() +
-         Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
-         Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
-         Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +
+         Chapter<ListedPath>("viaduct path ls --json", "A list with one map for each path.") +
+         Chapter<Cleaning>("viaduct clean --json", "What killed runs had left behind.") +
+         Chapter<Finding>("viaduct doctor --json",
+                          "A list with one map for each ability and each feature.") +
          Chapter<ListedKernel>("viaduct kernel list --json",
-                               "A list of one of these for each kernel, newest first.") +
+                               "A list with one map for each kernel, newest first.") +
          Chapter<BuiltKernel>("viaduct kernel build --json", "The kernel that was built.");
 }
 

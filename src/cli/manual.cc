@@ -98,31 +98,31 @@ std::string ManualPage(const CLI::App& app) {
       R"(.\" Printed by `viaduct docs man`; do not edit it by hand.
 .TH VIADUCT 1 "" "viaduct {}" "User Commands"
 .SH NAME
-viaduct \- carry ns\-3 protocols and emulated paths to real networks
+viaduct \- run ns\-3 protocols and emulated paths on real networks
 .SH SYNOPSIS
 .B viaduct
 \fICOMMAND\fR [\fIOPTIONS\fR]
 .SH DESCRIPTION
-{} Without an argument it prints its help; \fBviaduct help\fR \fICOMMAND\fR that of a command.
+{} Without an argument it prints its help; \fBviaduct help\fR \fICOMMAND\fR prints the help of a command.
 .SH COMMANDS
 {}.SH EXAMPLES AND EXIT STATUS
 {}.SH ENVIRONMENT
 .TP
 .B VIADUCT_LIBEXEC
-The folder of viaduct\-sim, viaduct\-load and viaduct\-guest, if they are not where they were installed.
+The folder of viaduct\-sim, viaduct\-load and viaduct\-guest, if it is not the folder of the installation.
 .TP
 .B VIADUCT_SIM
-The simulator, instead of viaduct\-sim.
+The simulator that is used instead of viaduct\-sim.
 .TP
 .B VIADUCT_SIM_LIBRARIES
-Shared libraries with protocols of your own, which the simulator loads.
+Shared libraries with your own protocols, which the simulator loads.
 .SH FILES
 .TP
 .I /run/viaduct
-What is alive: labs, paths, shells, joined nodes. \fBviaduct clean\fR removes what was killed.
+Records of running labs, paths, shells and joined nodes. \fBviaduct clean\fR removes what killed processes left behind.
 .TP
 .I ~/.cache/viaduct
-Kernels that \fBviaduct kernel build\fR has built.
+The kernels that \fBviaduct kernel build\fR has built.
 )",
       run::Version(), Roff(app.get_description()), commands, Footer(app));
 }

@@ -51,7 +51,7 @@ class Collector {
     if (half_) throw UsageError("--between needs two interfaces");
     if (config_.pairs.empty()) {
       throw UsageError(
-          "no path: give two interfaces (--between A B) or --pair A:vlan=10,B:vlan=20");
+          "no path: specify two interfaces, with --between A B or --pair A:vlan=10,B:vlan=20");
     }
     for (size_t i = 0; i < config_.pairs.size(); ++i) {
       if (!given_[i].up && default_.up) config_.pairs[i].up = *default_.up;
@@ -82,9 +82,10 @@ class Collector {
     const std::string ends = named ? value.substr(equals + 1) : value;
     const size_t comma = ends.find(',');
     if (comma == std::string::npos || ends.find(',', comma + 1) != std::string::npos) {
-      throw UsageError(fmt::format("a pair is two ends separated by a comma, each {}", kEnd));
+      throw UsageError(
+          fmt::format("a pair consists of two ends separated by a comma; each end is {}", kEnd));
     }
-    if (named && name.empty()) throw UsageError("the pair's name before = is empty");
+    if (named && name.empty()) throw UsageError("the name of the pair, before =, is empty");
     const auto a = ParseAttachment(ends.substr(0, comma), &config_.ports);
     Add(name, a, ParseAttachment(ends.substr(comma + 1), &config_.ports));
   }
@@ -103,10 +104,10 @@ class Collector {
 
   void AddClass(const std::string& value) {
     if (config_.pairs.empty())
-      throw UsageError("a class belongs to a pair; give --pair or --between before it");
+      throw UsageError("a class belongs to a pair; specify --pair or --between before --class");
     const size_t equals = value.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == value.size()) {
-      throw UsageError("a class is NAME=FILTER: --class 'dns=udp port 53' --up loss=5%");
+      throw UsageError("expected NAME=FILTER, such as --class 'dns=udp port 53' --up loss=5%");
     }
     config_.pairs.back().classes.push_back(
         {value.substr(0, equals), value.substr(equals + 1), {}, {}});
@@ -119,8 +120,10 @@ class Collector {
     Directions& given = Target();
     std::optional<path::Spec>& slot = key == "up" ? given.up : given.down;
     if (slot) {
-      throw UsageError(fmt::format(
-          "--{} \"{}\": given twice; give it once, after its --pair or --class", key, value));
+      throw UsageError(
+          fmt::format("--{0} \"{1}\": --{0} was already specified; specify it once after each "
+                      "--pair or --class",
+                      key, value));
     }
     slot = spec;
     if (config_.pairs.empty()) return;
@@ -160,7 +163,7 @@ engine::Attachment ParseAttachment(const std::string& text, std::vector<std::str
   } else if (tag.starts_with("mpls=")) {
     attachment.mpls = static_cast<uint32_t>(number(16, 0xfffff));
   } else {
-    throw UsageError(fmt::format("\"{}\" is not an end of a pair; give {}", text, kEnd));
+    throw UsageError(fmt::format("\"{}\" is not an end of a pair; expected {}", text, kEnd));
   }
   return attachment;
 }

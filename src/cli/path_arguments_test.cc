@@ -85,7 +85,7 @@ TEST(PathArgumentsTest, MistakesAreNamed) {
   EXPECT_THAT(Refusal({}), HasSubstr("no path"));
   EXPECT_THAT(Refusal({{"between", "a"}}), HasSubstr("two interfaces"));
   EXPECT_THAT(Refusal({{"between", "a"}, {"up", ""}}), HasSubstr("two interfaces"));
-  EXPECT_THAT(Refusal({{"pair", "a"}}), HasSubstr("--pair a: a pair is two ends"));
+  EXPECT_THAT(Refusal({{"pair", "a"}}), HasSubstr("--pair a: a pair consists of two ends"));
   EXPECT_THAT(Refusal({{"pair", "a,b,c"}}), HasSubstr("two ends"));
   EXPECT_THAT(Refusal({{"pair", "a:vlan=4095,b"}}), HasSubstr("a:vlan=4095"));
   EXPECT_THAT(Refusal({{"pair", "a:mpls=3,b"}}), HasSubstr("a:mpls=3"));
@@ -96,7 +96,8 @@ TEST(PathArgumentsTest, MistakesAreNamed) {
   const std::pair<std::string, std::string> pair = {"pair", "a,b"};
   EXPECT_THAT(Refusal({pair, {"class", "x"}}), HasSubstr("NAME=FILTER"));
   EXPECT_THAT(Refusal({pair, {"up", "loss=120%"}}), HasSubstr("--up \"loss=120%\""));
-  EXPECT_THAT(Refusal({pair, {"up", "loss=1%"}, {"up", "loss=2%"}}), HasSubstr("given twice"));
+  EXPECT_THAT(Refusal({pair, {"up", "loss=1%"}, {"up", "loss=2%"}}),
+              HasSubstr("already specified"));
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ namespace viaduct::cli {
 namespace {
 
 constexpr const char* kPathFooter =
-    R"(--up and --down follow the --pair, --between or --class that they are for (up: from the first
-interface to the second); before the first of these, they are the defaults of all pairs.
-SPEC: docs/path-spec.md. A class takes the packets that its filter (tcpdump's syntax) matches out of
-the pair's own SPECs. Tags are removed before the path and added after it.
+    R"(--up (from the first interface to the second) and --down (back) apply to the preceding --pair,
+--between or --class; before the first of these options, they set the defaults of all pairs.
+SPEC: docs/path-spec.md. Packets that match the filter of a class (tcpdump's syntax) get the SPECs of
+the class instead of the pair's. Tags are removed before the path and added after it.
 
 Examples:
   viaduct path --between eth1 eth2 --up "delay=20ms rate=10Mbit queue=100p" --down "delay=20ms"
@@ -38,8 +38,8 @@ Examples:
   viaduct path set --up "delay=50ms"; viaduct path stats --watch
   viaduct path switch-config --vendor ios --link Gi0/1,Gi0/2 --trunk Gi0/24
 
-The exit status is 0 also after Ctrl-C, which ends a path without --duration; it is 4 if p99 exceeds
---lateness-limit.)";
+The exit status is also 0 after Ctrl-C, which ends a path without --duration; it is 4 if p99 of the
+lateness exceeds --lateness-limit.)";
 
 struct PathCommandOptions {
   std::string name, graph;
@@ -62,7 +62,7 @@ path::PathOptions Understand(const CLI::App& command, const PathCommandOptions& 
   path.config.name = options.name;
   const auto port = kPortKinds.find(options.port);
   if (port == kPortKinds.end()) {
-    throw UsageError(fmt::format("--port {}: not one of af_packet, af_xdp, dpdk, netmap, tap, auto",
+    throw UsageError(fmt::format("--port {}: expected af_packet, af_xdp, dpdk, netmap, tap or auto",
                                  options.port));
   }
   path.port = port->second;
@@ -80,13 +80,13 @@ path::PathOptions Understand(const CLI::App& command, const PathCommandOptions& 
 std::ofstream OpenGraph(const PathCommandOptions& options) {
   if (options.graph.empty()) return {};
   if (options.emulation.engine.log.empty()) {
-    throw UsageError("--graph draws the log; give --log FILE, too");
+    throw UsageError("--graph draws the log; specify --log FILE, too");
   }
   const std::filesystem::path log = options.emulation.engine.log;
   std::error_code none;
   if (std::filesystem::exists(log, none) && !std::filesystem::is_regular_file(log, none)) {
-    throw UsageError(
-        fmt::format("--log {}: --graph reads it at the end; give a file", log.string()));
+    throw UsageError(fmt::format(
+        "--log {}: --graph reads the log at the end; specify a regular file", log.string()));
   }
   std::ofstream graph(options.graph);
   if (graph) return graph;
@@ -97,7 +97,7 @@ std::ofstream OpenGraph(const PathCommandOptions& options) {
 void WriteGraph(std::ofstream& graph, const PathCommandOptions& options, const std::string& title) {
   std::ifstream log(options.emulation.engine.log);
   graph << run::LinkGraph(run::ReadLinkLog(log, options.emulation.engine.log), title) << std::flush;
-  if (!graph) throw Error(options.graph + ": cannot be written, or not as a whole");
+  if (!graph) throw Error(options.graph + ": cannot be written completely");
 }
 
 int RunCommand(const CLI::App& command, const PathCommandOptions& options,
@@ -118,23 +118,26 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
 
 void AddOptions(CLI::App& command, PathCommandOptions& options) {
   options.pairs.AddPairs(command);
-  options.pairs.AddSpecs(command, "from the first interface to the second", "and back");
-  command.add_option("--name", options.name,
-                     "the path's name, for set, stats and ls; default: that of the first pair");
-  options.emulation.AddTo(command, "duration: 10s; default: until Ctrl-C",
+  options.pairs.AddSpecs(command, "the SPEC from the first interface to the second",
+                         "the SPEC from the second interface to the first");
+  command.add_option(
+      "--name", options.name,
+      "the name of the path, for set, stats and ls; default: the name of the first pair");
+  options.emulation.AddTo(command, "the duration of the path, such as 10s; default: until Ctrl-C",
                           "write the results to this file; - is standard output");
   command
       .add_option("--graph", options.graph,
-                  "draw throughput and delay over time from the log: FILE.svg")
+                  "draw the throughput and the delay over time from --log in FILE.svg")
       ->type_name("FILE");
   command
       .add_option(
           "--port", options.port,
-          "how frames are had: af_packet (default), af_xdp, dpdk, netmap, auto: af_xdp where the "
-          "driver has zero-copy; or tap: the path is at the other end of TAP devices, which are "
-          "made if they are not there")
+          "the access to the interfaces: af_packet (default), af_xdp, dpdk, netmap, auto (af_xdp "
+          "if "
+          "the driver supports zero-copy), or tap (the path is at the other end of TAP devices, "
+          "which are created if they do not exist)")
       ->type_name("KIND");
-  command.add_flag("--quiet", options.quiet, "no progress");
+  command.add_flag("--quiet", options.quiet, "do not print progress");
 }
 
 }  // namespace

@@ -28,11 +28,12 @@ using nlohmann::json;
 // has no path engine.
 std::string EngineSocket(const lab::RunInfo& run) {
   if (run.engine_alive) return broker::EngineSocketPath(run.name);
-  if (run.engine_pid != 0) throw Error("the path engine of lab " + run.name + " died");
+  if (run.engine_pid != 0)
+    throw Error("the path engine of lab " + run.name + " exited unexpectedly");
   throw UsageError("lab " + run.name +
-                   " has no link that the path engine emulates: none has a SPEC, or their frames "
-                   "are lost by the program of data_plane: joined, whose SPECs can change in a lab "
-                   "of `viaduct up` only");
+                   " has no link that the path engine emulates: no link has a SPEC, or the eBPF "
+                   "program of data_plane: joined emulates the SPECs, which can change only in a "
+                   "lab of `viaduct up`");
 }
 
 // The options by which `set` and `stats` select a path.
@@ -43,8 +44,9 @@ struct Choice {
   void AddTo(CLI::App& command) {
     command.add_option(
         "NAME", name,
-        "the path, shell or lab; may be omitted within a shell, and when only one path runs here");
-    command.add_option("--between", between, "the path between these interfaces")->expected(2);
+        "the path, shell or lab; may be omitted in a shell, and if only one path runs here");
+    command.add_option("--between", between, "select the path between these two interfaces")
+        ->expected(2);
   }
   std::string Pair() const {
     return !pair.empty() ? pair : between.empty() ? "" : between[0] + "-" + between[1];
@@ -58,7 +60,8 @@ struct Choice {
 };
 
 void Set(const Choice& choice, const engine::ControlRequest& given) {
-  if (!given.up && !given.down) throw UsageError("nothing to set: give --up SPEC, --down SPEC");
+  if (!given.up && !given.down)
+    throw UsageError("nothing to set: specify --up SPEC or --down SPEC");
   engine::ControlRequest request = given;
   request.kind = engine::ControlRequest::Kind::kSet;
   if (!choice.Pair().empty()) request.pair = choice.Pair();
@@ -87,7 +90,8 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
 }
 
 void Stats(const Choice& choice, const Format& format) {
-  if (format.as_json && format.as_prometheus) throw UsageError("give --json or --prometheus");
+  if (format.as_json && format.as_prometheus)
+    throw UsageError("--json and --prometheus exclude each other");
   const Duration interval = PositiveDuration("--interval", format.interval);
   const std::string socket = choice.Socket();
   const auto print = [&] {
@@ -118,7 +122,7 @@ void PrintPaths(bool as_json) {
     rows.push_back({info.name, state, std::to_string(info.pid),
                     fmt::format("{}", fmt::join(info.pairs, " ")), info.created});
   }
-  PrintList(as_json, list, rows, "no paths; start one with viaduct path --between A B");
+  PrintList(as_json, list, rows, "no paths; start a path with viaduct path --between A B");
 }
 
 }  // namespace
@@ -132,15 +136,17 @@ void AddPathSet(CLI::App& path, Invocation&) {
   auto options = std::make_shared<Options>();
   CLI::App* command = path.add_subcommand("set", "change a running path");
   options->choice.AddTo(*command);
-  command->add_option("--pair", options->choice.pair, "the pair, if the path has several");
-  command->add_option("--class", options->class_name, "the class of packets");
-  command->add_option("--up", options->up, "from the first interface to the second")
+  command->add_option("--pair", options->choice.pair, "the pair, if the path has several pairs");
+  command->add_option("--class", options->class_name, "the class of packets whose SPECs change");
+  command->add_option("--up", options->up, "the SPEC from the first interface to the second")
       ->type_name("SPEC")
       ->expected(1);
-  command->add_option("--down", options->down, "and back")->type_name("SPEC")->expected(1);
+  command->add_option("--down", options->down, "the SPEC from the second interface to the first")
+      ->type_name("SPEC")
+      ->expected(1);
   command->footer(
-      "Changes the keys that are given; KEY=none removes one. Packets in flight stay. If the\n"
-      "change is invalid, nothing changes.\n"
+      "Changes only the specified keys; KEY=none removes a key. Packets in flight are kept. If\n"
+      "the change is invalid, nothing changes.\n"
       "Example:\n  viaduct path set --between eth1 eth2 --up \"delay=50ms rate=none\"");
   command->callback([options] {
     engine::ControlRequest request;
@@ -159,10 +165,13 @@ void AddPathStats(CLI::App& path, Invocation&) {
   auto options = std::make_shared<Options>();
   CLI::App* command = path.add_subcommand("stats", "print the statistics of a running path");
   options->choice.AddTo(*command);
-  command->add_flag("--watch", options->format.watch, "repeat until Ctrl-C");
-  command->add_option("--interval", options->format.interval, "how often: 1s");
-  command->add_flag("--json", options->format.as_json, "for machines");
-  command->add_flag("--prometheus", options->format.as_prometheus, "in the Prometheus text format");
+  command->add_flag("--watch", options->format.watch,
+                    "print the statistics repeatedly until Ctrl-C");
+  command->add_option("--interval", options->format.interval,
+                      "the interval of --watch; default: 1s");
+  command->add_flag("--json", options->format.as_json, "print JSON");
+  command->add_flag("--prometheus", options->format.as_prometheus,
+                    "print the Prometheus text format");
   command->footer("Example:\n  viaduct path stats --between eth1 eth2 --watch");
   command->callback([options] { Stats(options->choice, options->format); });
 }

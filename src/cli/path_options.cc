@@ -19,29 +19,30 @@ namespace {
 std::string WhyVoid(const result::Timing& timing) {
   const int64_t limit = timing.limit_ns.value_or(0);
   if (timing.p99_ns > limit) {
-    return fmt::format("p99 of the lateness is {} us, and --lateness-limit {}",
+    return fmt::format("p99 of the lateness is {} us, above --lateness-limit {}",
                        result::Micros(timing.p99_ns), FormatDuration(Duration::Nanoseconds(limit)));
   }
-  return fmt::format("viaduct itself lost {} frames, more than one in 100",
-                     timing.lost.value_or(0));
+  return fmt::format("viaduct itself lost {} frames, more than 1 in 100", timing.lost.value_or(0));
 }
 
 }  // namespace
 
 void PairOptions::AddPairs(CLI::App& command) {
-  command.add_option("--between", between, "a path between two interfaces")
+  command.add_option("--between", between, "two interfaces with a path between them")
       ->type_name("A B")
       ->expected(2, CLI::detail::expected_max_vector_size)
       ->type_size(1);
   AddRepeated(command, "--pair", pair, "[NAME=]END,END",
-              "a path between two ends: IF, IF:vlan=ID or IF:mpls=LABEL; may be repeated");
+              "two ends with a path between them, each IF, IF:vlan=ID or IF:mpls=LABEL; may be "
+              "repeated");
 }
 
 void PairOptions::AddSpecs(CLI::App& command, const std::string& up_help,
                            const std::string& down_help) {
   AddRepeated(command, "--up", up, "SPEC", up_help);
   AddRepeated(command, "--down", down, "SPEC", down_help);
-  AddRepeated(command, "--class", classes, "NAME=FILTER", "a class of packets with its own SPECs");
+  AddRepeated(command, "--class", classes, "NAME=FILTER",
+              "a class of packets that has its own SPECs");
 }
 
 OrderedArguments PairOptions::InOrder(const CLI::App& command) const {
@@ -62,11 +63,13 @@ OrderedArguments PairOptions::InOrder(const CLI::App& command) const {
 void EmulationOptions::AddTo(CLI::App& command, const std::string& duration_help,
                              const std::string& json_help) {
   engine.AddTo(command);
-  command.add_option("--schedule", schedule, "a schedule of changes (docs/path.md)")
+  command
+      .add_option("--schedule", schedule, "a file with a schedule of SPEC changes (docs/path.md)")
       ->type_name("FILE");
   command.add_option("--duration", duration, duration_help);
-  command.add_option("--lateness-limit", lateness_limit,
-                     "the run is VOID (exit status 4) if p99 of the lateness exceeds it: 100us");
+  command.add_option(
+      "--lateness-limit", lateness_limit,
+      "if p99 of the lateness exceeds this limit, the run is VOID (exit status 4): 100us");
   command.add_option("--json", json_file, json_help)->type_name("FILE");
 }
 
@@ -96,8 +99,9 @@ int Conclude(const result::EngineResult& result, std::optional<int> program) {
   }
   const int status = program.value_or(0);
   if (result.verdict == result::Verdict::kVoid) {
-    std::fprintf(stderr, "viaduct: the run is VOID: %s%s\n", WhyVoid(result.timing).c_str(),
-                 program ? fmt::format("; the program's own status was {}", status).c_str() : "");
+    std::fprintf(
+        stderr, "viaduct: the run is VOID: %s%s\n", WhyVoid(result.timing).c_str(),
+        program ? fmt::format("; the exit status of the program was {}", status).c_str() : "");
     return static_cast<int>(ExitStatus::kVoid);
   }
   const bool failed = status == 0 && !result.failures.empty();

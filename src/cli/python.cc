@@ -37,9 +37,10 @@ void ExecutePython(std::vector<std::string> arguments) {
   for (std::string& word : arguments) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execv(python.c_str(), pointers.data());
-  const char* hint =
-      python == kPython ? "apt-get install python3" : "VIADUCT_PYTHON names a Python";
-  throw EnvironmentError(fmt::format("{}: {}; {}", python, std::strerror(errno), hint));
+  const char* hint = python == kPython ? "install it with apt-get install python3"
+                                       : "check the variable VIADUCT_PYTHON";
+  throw EnvironmentError(
+      fmt::format("cannot execute {}: {}; {}", python, std::strerror(errno), hint));
 }
 
 }  // namespace viaduct::cli

@@ -97,8 +97,8 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// Runs a lab on several hosts. The user needs access to the hosts, but need not be root on this
-// machine.
+// Runs a lab on several machines. The user needs access to the machines, but need not be root on
+// this machine.
 int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
                 const Scenario& scenario) {
   machines::LaunchRequest request;
@@ -110,7 +110,7 @@ int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// Assigns the nodes of a lab to its hosts. The assignment is part of the scenario and its hash.
+// Assigns the nodes of a lab to its machines. The assignment is part of the scenario and its hash.
 void Place(Scenario& scenario) {
   if (scenario.machines.empty()) return;
   machines::PlaceNodes(scenario);
@@ -142,7 +142,7 @@ void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
   if (PausesOf(options).empty()) return;
   if (!options.compare.empty()) throw UsageError("--pause-at and --compare exclude each other");
   if (scenario.mode == scenario::Mode::kSimulate) return;
-  throw UsageError(fmt::format("--pause-at: only mode simulate can be paused, not {}",
+  throw UsageError(fmt::format("--pause-at: only mode simulate can be paused, not mode {}",
                                scenario::ModeName(scenario.mode)));
 }
 
@@ -168,7 +168,8 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     return 0;
   }
   if (on_machines && !options.compare.empty()) {
-    throw UsageError("--compare: not of a lab on several machines; leave out machines");
+    throw UsageError(
+        "--compare is not possible for a lab on several machines; remove the key machines");
   }
   for (Scenario& scenario : scenarios) {
     if (on_machines) continue;
@@ -191,7 +192,7 @@ void AddRun(CLI::App& app, Invocation& invocation) {
   options->scenario.AddTo(*command);
   command
       ->add_option("--report", options->report,
-                   "write an HTML report and the raw data to this folder")
+                   "write an HTML report and the raw data to this directory")
       ->type_name("DIR");
   command
       ->add_option("--json", options->json_file,
@@ -199,14 +200,16 @@ void AddRun(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE");
   command
       ->add_option("--compare", options->compare,
-                   "run once in each of these modes and print one table")
+                   "run the scenario once in each of these modes and print one table")
       ->type_name("MODE,...");
   command
-      ->add_option("--pause-at", options->pauses,
-                   "mode simulate: pause at this time after convergence, for viaduct kernel shell")
+      ->add_option(
+          "--pause-at", options->pauses,
+          "mode simulate: pause this time after convergence, for viaduct kernel shell; may "
+          "be repeated")
       ->type_name("TIME");
-  command->add_flag("--print", options->print, "print the scenario with every default, and exit");
-  command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--print", options->print, "print the scenario with all defaults, and exit");
+  command->add_flag("--quiet", options->quiet, "do not print progress");
   command->footer(kRunFooter);
   command->callback(
       [options, &invocation] { invocation.status = RunCommand(*options, invocation); });

@@ -20,7 +20,7 @@ std::string FindPackage() {
     if (!main.empty()) return main;
   }
   throw EnvironmentError(
-      "the Python package viaduct is not installed: apt-get install "
+      "the Python package viaduct is not installed; install it with apt-get install "
       "python3-viaduct");
 }
 
@@ -39,7 +39,7 @@ void AddSweep(CLI::App& app, Invocation& invocation) {
   static std::vector<std::string> over, set;
   static bool plots = true;
   command->add_option("FILE", file, "the scenario file")->required();
-  command->add_option("--over", over, "values of a key: KEY=A,B or KEY=1..20; may be repeated")
+  command->add_option("--over", over, "the values of a key: KEY=A,B or KEY=1..20; may be repeated")
       ->type_name("KEY=VALUES")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -47,19 +47,25 @@ void AddSweep(CLI::App& app, Invocation& invocation) {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--mode", mode, "simulate, traditional, emulate or offload");
-  command->add_option("--jobs", jobs, "simulations at a time; default: one for each processor")
+  command->add_option("--mode", mode, "the mode: simulate, traditional, emulate or offload");
+  command
+      ->add_option("--jobs", jobs,
+                   "the number of parallel simulations; default: the number of processors")
       ->type_name("N");
-  command->add_option("--out", out, "folder of the results; what is done there is not run again")
+  command
+      ->add_option("--out", out,
+                   "the directory of the results; runs whose results are there are not repeated")
       ->type_name("DIR");
-  command->add_option("--confidence", confidence, "of the intervals; default: 0.95")
+  command
+      ->add_option("--confidence", confidence,
+                   "the confidence level of the intervals; default: 0.95")
       ->type_name("SHARE");
-  command->add_flag("--no-plots{false}", plots, "no figures");
+  command->add_flag("--no-plots{false}", plots, "do not draw plots");
   command->footer(
-      R"(Repeat --over with the same KEY to add values. Values with commas: KEY:;=A;B names another
-separator after the colon. Simulations run in parallel, real modes one by one. As ranks of mpirun
-they share the work of one folder. Exit status: 1 if a run failed, 130 after Ctrl-C, which keeps
-what was done.
+      R"(Repeat --over with the same KEY to add values. For values that contain commas, specify another
+separator after a colon: KEY:;=A;B. Simulations run in parallel, runs of other modes one at a time.
+Sweeps that mpirun starts share the work in one directory. Exit status: 1 if a run failed, 130 after
+Ctrl-C, which keeps the completed runs.
 Examples:
   viaduct sweep x.yaml --over links.0.spec=delay=5ms,delay=9ms --over seed=1..20 --out sweep
   mpirun -n 4 viaduct sweep x.yaml --mode simulate --over seed=1..100 --out sweep)");
@@ -67,25 +73,36 @@ Examples:
 }
 
 void AddCompare(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("compare", "what differs between the results of two runs");
+  CLI::App* command =
+      app.add_subcommand("compare", "show the differences between the results of two runs");
   static std::vector<std::string> figures;
   static std::string a, b, json, relative, absolute, confidence;
-  command->add_option("A", a, "results of run --json or sweep, or a report's or sweep's folder")
+  command
+      ->add_option("A", a,
+                   "the results of run --json or sweep, or the directory of a report or sweep")
       ->required();
-  command->add_option("B", b, "those to compare with")->required();
-  command->add_option("--figure", figures, "only these: '*rtt_ms.p50'; may be repeated")
+  command->add_option("B", b, "the results to compare with A")->required();
+  command
+      ->add_option("--figure", figures,
+                   "compare only matching metrics, such as '*rtt_ms.p50'; may be repeated")
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--relative", relative, "tolerance, a share of A's value; default: 0.05")
+  command
+      ->add_option("--relative", relative,
+                   "the relative tolerance, as a share of A's value; default: 0.05")
       ->type_name("SHARE");
-  command->add_option("--absolute", absolute, "tolerance in the figure's unit, in addition")
+  command
+      ->add_option("--absolute", absolute,
+                   "an additional absolute tolerance, in the unit of the metric")
       ->type_name("X");
-  command->add_option("--confidence", confidence, "of the intervals; default: 0.95")
+  command
+      ->add_option("--confidence", confidence,
+                   "the confidence level of the intervals; default: 0.95")
       ->type_name("SHARE");
   command->add_option("--json", json, "write the comparison to this file; - is standard output")
       ->type_name("FILE");
-  command->footer(R"(Exit status: 0 the same within the tolerance, 1 different, 2 bad input.
+  command->footer(R"(Exit status: 0 equal within the tolerance, 1 different, 2 invalid input.
 Example:
   viaduct run x.yaml --mode simulate --json a.json; viaduct run x.yaml --json b.json
   viaduct compare a.json b.json --relative 0.02)");
@@ -96,19 +113,22 @@ void AddPlot(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("plot", "draw the flows of a run's results over time");
   static std::vector<std::string> flows;
   static std::string file, figure, size;
-  command->add_option("RESULTS", file, "results of run --json, or a report's folder")->required();
-  command->add_option("--figure", figure, "the file to write: .pdf, .svg, .png, .eps, .pgf")
+  command->add_option("RESULTS", file, "the results of run --json, or the directory of a report")
+      ->required();
+  command
+      ->add_option("--figure", figure,
+                   "the file to write, which ends with .pdf, .svg, .png, .eps or .pgf")
       ->type_name("FILE")
       ->required();
-  command->add_option("--flow", flows, "only these: 'ping*'; may be repeated")
+  command->add_option("--flow", flows, "draw only matching flows, such as 'ping*'; may be repeated")
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--size", size, "in inches; default: 6x2.2, for each flow")
+  command->add_option("--size", size, "the size of each flow's panel in inches; default: 6x2.2")
       ->type_name("WIDTHxHEIGHT");
   command->footer(
-      R"(A panel for each flow, a line for each mode; no line where packets are missing, which are marked, as are
-changes of links. Needs python3-matplotlib.
+      R"(Draws a panel for each flow and a line for each mode. Lost packets interrupt the line and are marked, as
+are changes of links. Needs python3-matplotlib.
 Example:
   viaduct run x.yaml --mode simulate --json r.json; viaduct plot r.json --flow 'ping*' --figure rtt.pdf)");
   command->callback([&invocation] { ExecutePackage(invocation); });
@@ -120,15 +140,15 @@ void AddView(CLI::App& app, Invocation& invocation) {
   static std::string what, port, interval;
   command->add_option(
       "WHAT", what,
-      "a lab, a path, a shell or a paused simulation; or results of run --json, or a report's "
-      "folder; may be omitted if only one lab or paused simulation is there");
-  command->add_option("--port", port, "TCP port on 127.0.0.1; default: any that is free")
+      "a lab, a path, a shell or a paused simulation, the results of run --json, or the directory "
+      "of a report; may be omitted if there is only one lab or paused simulation");
+  command->add_option("--port", port, "the TCP port on 127.0.0.1; default: any free port")
       ->type_name("PORT");
-  command->add_option("--interval", interval, "between two looks; default: 0.5s")
+  command->add_option("--interval", interval, "the time between two updates; default: 0.5s")
       ->type_name("TIME");
   command->footer(
-      R"(Prints the page's address, which has a token in it: whoever has it can change the lab. Serves this
-machine alone, until Ctrl-C. Routes, counters and packets of a lab's nodes need root.
+      R"(Prints the address of the page, which contains a token: anyone who has the address can change the
+lab. Serves only this machine, until Ctrl-C. Routes, counters and packets of a lab's nodes need root.
 Examples:
   viaduct view                   the lab that is up, or the run in progress
   viaduct view out/results.json  plays a finished run back)");

@@ -37,14 +37,15 @@ void Note(const std::string& text) { std::fprintf(stderr, "viaduct shell: %s\n",
 
 void Introduce(const path::Shell& shell, uint64_t seed) {
   const path::ShellInside& host = shell.host();
-  Note(fmt::format("{}, the host is {}{}{} (seed {}){}{}", shell.name(), host.machine,
+  Note(fmt::format("{}: this machine is {}{}{} (seed {}){}{}", shell.name(), host.machine,
                    host.machine6.empty() ? "" : " and ", host.machine6, seed,
                    shell.limits().empty() ? "" : "; ", shell.limits()));
 }
 
 void ReportDrain(const result::DrainResult& drain) {
   Note(fmt::format(
-      "the path stopped {:.1f} s after the program, {} packets and {} connections were cut off",
+      "the path stopped {:.1f} s after the program ended; {} packets and {} connections were cut "
+      "off",
       drain.seconds, drain.packets, drain.connections));
 }
 
@@ -99,29 +100,33 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
 void AddShell(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShellOptions>();
   CLI::App* command = app.add_subcommand("shell", "run a program behind an emulated path");
-  options->pairs.AddSpecs(*command, "from the program to the outside",
-                          "from the outside to the program");
-  options->emulation.AddTo(*command, "SIGTERM for the program after this: 10s; default: never",
+  options->pairs.AddSpecs(*command, "the SPEC from the program to the outside",
+                          "the SPEC from the outside to the program");
+  options->emulation.AddTo(*command,
+                           "the time after which the program gets SIGTERM: 10s; default: never",
                            "write the results to this file");
   command
       ->add_option("--drain", options->drain,
-                   "how long what is under way may still arrive when the program has ended")
+                   "the time that packets in flight may take to arrive after the program has ended")
       ->capture_default_str();
   command->add_flag("--verbose", options->verbose,
-                    "print what the program can reach, and the counters at the end");
+                    "print the addresses of this machine, and the counters at the end");
   AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,
                       "the program and its arguments, after --; default: your login shell");
   command->footer(
-      "The program runs as you in a network namespace of its own, with NAT to where you are; this\n"
-      "machine is $VIADUCT_HOST, and $VIADUCT_HOST6. Shells may be nested: their paths add up. "
-      "SPEC: "
-      "docs/path-spec.md.\n"
-      "--up and --down that follow a --class are for its packets. Within the shell viaduct path "
-      "set\n"
-      "and stats reach its path, elsewhere by the name that viaduct path ls prints; its pair is\n"
-      "\"shell\". The exit status is the program's; 127: there is no such program, 126: it cannot\n"
-      "be executed, 4: p99 exceeds --lateness-limit.\n"
+      "The program runs as you in a separate network namespace, with NAT to your network; this\n"
+      "machine has the addresses $VIADUCT_HOST and $VIADUCT_HOST6. Shells may be nested: their "
+      "paths\n"
+      "add up. SPEC: docs/path-spec.md. --up and --down after a --class apply to the packets of "
+      "this\n"
+      "class. In the shell, viaduct path set and stats use the shell's path; elsewhere specify "
+      "the\n"
+      "name that viaduct path ls prints. The pair of the path is \"shell\". The exit status is "
+      "the\n"
+      "program's: 127 if it does not exist, 126 if it cannot be executed; 4 if p99 of the "
+      "lateness\n"
+      "exceeds --lateness-limit.\n"
       "Examples:\n"
       "  viaduct shell --down \"rate=10Mbit delay=40ms queue=100p\" -- curl -sO "
       "https://debian.org\n"

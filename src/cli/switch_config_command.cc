@@ -19,8 +19,9 @@ using namespace switches;
 
 constexpr const char* kSwitchConfigFooter =
     R"(Each --link connects two ports of the switch (or hosts behind them): each end gets a VLAN, and only
-the emulator, on the trunk, joins the two. On a router, --mpls labels packets to a neighbour beyond the
-emulator and sends them there. The output includes the matching viaduct path command.
+the emulator, on the trunk port, connects the two VLANs. On a router, --mpls labels the packets to a
+neighbour beyond the emulator and sends them to the emulator. The output includes the matching viaduct
+path command.
 
 Examples:
   viaduct path switch-config --vendor ios --link Gi0/1,Gi0/2 --trunk Gi0/24 --interface eth1
@@ -62,7 +63,7 @@ void CheckNames(const SwitchConfigOptions& options, const Deflection& deflection
   names.insert(names.end(), {options.trunk, options.bridge});
   for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
   for (const std::string& name : names) {
-    if (name.starts_with('-')) throw UsageError(fmt::format("{} is no name of a port", name));
+    if (name.starts_with('-')) throw UsageError(fmt::format("\"{}\" is not a port name", name));
   }
 }
 
@@ -72,7 +73,8 @@ void Configure(const SwitchConfigOptions& options) {
   CheckDeflection(vendor, deflection);
   CheckNames(options, deflection);
   if (!IsHost(vendor))
-    throw UsageError("--apply is for linux and ovs; type the others in yourself");
+    throw UsageError(
+        "--apply supports only linux and ovs; enter other configurations on the device");
   options.undo ? Undo(vendor, deflection) : Apply(vendor, deflection);
 }
 
@@ -83,7 +85,7 @@ void Run(const SwitchConfigOptions& options) {
   if (options.apply) {
     if (!IsHost(vendor)) {
       throw UsageError(
-          "--apply is for linux and ovs; enter the other configurations on the device");
+          "--apply supports only linux and ovs; enter other configurations on the device");
     }
     NeedRoot();
     privilege::AskOnce(kSwitchService, OnlyRequest::kDo, options);
@@ -109,25 +111,31 @@ void AddSwitchConfig(CLI::App& path, Invocation&) {
   auto options = std::make_shared<SwitchConfigOptions>();
   CLI::App* command = path.add_subcommand(
       "switch-config", "print the configuration that deflects links to the emulator");
-  command->add_option("--vendor", options->vendor, "ios, junos, eos, linux or ovs")->required();
+  command
+      ->add_option("--vendor", options->vendor,
+                   "the system of the switch: ios, junos, eos, linux or ovs")
+      ->required();
   AddRepeated(*command, "--link", options->links, "PORT,PORT[,VLAN,VLAN]",
               "a link to deflect; may be repeated");
   AddRepeated(*command, "--mpls", options->labels, "\"KEY=VALUE ...\"",
-              "a router's neighbour; may be repeated");
-  command->add_option("--trunk", options->trunk, "the port of the emulator");
-  command->add_option("--interface", options->interface, "the emulator's name for that interface");
+              "a neighbour of the router; may be repeated");
+  command->add_option("--trunk", options->trunk,
+                      "the switch port to which the emulator is connected");
+  command->add_option("--interface", options->interface,
+                      "the emulator's name for its interface at the trunk");
   command->add_option("--bridge", options->bridge, "linux: the bridge to which the ports belong");
   command
       ->add_option("--redirect", options->redirect,
-                   "linux: two ports to the emulator, without VLANs")
+                   "linux: two ports to the emulator, to use instead of VLANs")
       ->type_name("PORT PORT")
       ->expected(2);
   command
-      ->add_option("--first-vlan", options->first_vlan, "first VLAN to use for links without VLANs")
+      ->add_option("--first-vlan", options->first_vlan,
+                   "the first VLAN to use for links that specify no VLANs")
       ->check(CLI::Range(1, 4094));
   command->add_flag("--apply", options->apply, "linux, ovs: apply the configuration");
   command->add_flag("--undo", options->undo,
-                    "print, or with --apply execute, the commands that remove it");
+                    "print, or with --apply execute, the commands that remove the configuration");
   command->footer(kSwitchConfigFooter);
   command->callback([options] { Run(*options); });
 }

@@ -124,7 +124,7 @@ void ServeMetrics(const std::string& where) {
              [&] { return wire::IpAddress::Parse(address.empty() ? "127.0.0.1" : address); }),
       static_cast<uint16_t>(number),
       [] { return watch::MetricsText(watch::TakeSnapshot(kTopTimeout)); });
-  std::fprintf(stderr, "metrics: TCP port %d, /metrics\n", server.port());
+  std::fprintf(stderr, "serving metrics: TCP port %d, path /metrics\n", server.port());
   try {
     loop.Run([] { return false; });
   } catch (const sys::Interrupted& interrupted) {
@@ -133,9 +133,11 @@ void ServeMetrics(const std::string& where) {
 }
 
 void Top(const TopOptions& options) {
-  if (options.as_json && options.as_prometheus) throw UsageError("give --json or --prometheus");
+  if (options.as_json && options.as_prometheus)
+    throw UsageError("--json and --prometheus exclude each other");
   const Duration interval = PositiveDuration("--interval", options.interval);
-  if (!options.listen.empty() && options.as_json) throw UsageError("--listen is for Prometheus");
+  if (!options.listen.empty() && options.as_json)
+    throw UsageError("--listen and --json exclude each other: --listen serves Prometheus metrics");
   privilege::NeedNoRoot();
   if (!options.listen.empty()) return ServeMetrics(options.listen);
   if (options.as_prometheus) {
@@ -156,20 +158,23 @@ void AddTop(CLI::App& app, Invocation&) {
   CLI::App* command =
       app.add_subcommand("top", "show what labs, paths, hubs and their clients are doing");
   command->add_flag("--once", options->once,
-                    "print the table once; also where standard output is no terminal");
-  command->add_option("--interval", options->interval, "how often, and of what time rates are")
+                    "print the table once, as if standard output were not a terminal");
+  command
+      ->add_option("--interval", options->interval,
+                   "the interval between updates, over which rates are measured")
       ->capture_default_str();
-  command->add_flag("--json", options->as_json, "for machines, once");
+  command->add_flag("--json", options->as_json, "print JSON once");
   command->add_flag("--prometheus", options->as_prometheus,
-                    "in the Prometheus text format, once (as for node_exporter's textfiles)");
+                    "print the Prometheus text format once (as for textfiles of node_exporter)");
   command
       ->add_option("--listen", options->listen,
-                   "serve this text over HTTP at /metrics, until Ctrl-C; without an address: to "
-                   "this machine alone")
+                   "serve the Prometheus text over HTTP at /metrics, until Ctrl-C; without an "
+                   "address only to this machine")
       ->type_name("[ADDRESS]:PORT");
   command->footer(
-      "In a terminal the table stays until q or Ctrl-C; the busiest clients and links come first.\n"
-      "Statistics are seen by the user whose it is, and root. See docs/top.md.\n"
+      "In a terminal the table is updated until q or Ctrl-C; the busiest clients and links are\n"
+      "first. Only the owner of a lab, path or hub, and root, see its statistics. See "
+      "docs/top.md.\n"
       "Examples:\n"
       "  viaduct top\n"
       "  viaduct top --prometheus > /var/lib/prometheus/node-exporter/viaduct.prom");

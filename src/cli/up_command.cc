@@ -35,21 +35,25 @@ std::string PartsNotRun(const scenario::Scenario& scenario) {
 void Up(const ScenarioOptions& options, bool quiet) {
   scenario::Scenario scenario = options.Understand(options.Text());
   if (!scenario.machines.empty()) {
-    throw UsageError(options.file + ": machines: a lab on several machines is for viaduct run");
+    throw UsageError(options.file +
+                     ": machines: only viaduct run supports a lab on several machines");
   }
   if (scenario.mode == scenario::Mode::kSimulate) {
-    throw UsageError("mode simulate builds no lab; use emulate or offload");
+    throw UsageError("mode simulate does not build a lab; use mode emulate or offload");
   }
   scenario::ResolveContainers(&scenario);
   NeedRoot();
   if (const std::string parts = PartsNotRun(scenario); !parts.empty()) {
-    std::fprintf(stderr, "not run in a lab that stays up: %s; viaduct run does that\n",
+    std::fprintf(stderr,
+                 "viaduct up does not run these parts of the scenario: %s; use viaduct run\n",
                  parts.c_str());
   }
   run::BringUp(scenario, quiet);
   if (!quiet) {
-    std::fprintf(stderr, "lab %s is up; viaduct exec %s -- CMD, viaduct down %s\n",
-                 scenario.name.c_str(), scenario.nodes[0].name.c_str(), scenario.name.c_str());
+    std::fprintf(
+        stderr,
+        "lab %s is up; use it with viaduct exec %s -- CMD, remove it with viaduct down %s\n",
+        scenario.name.c_str(), scenario.nodes[0].name.c_str(), scenario.name.c_str());
   }
 }
 
@@ -61,12 +65,13 @@ void AddUp(CLI::App& app, Invocation&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("up", "build a scenario's lab and leave it up");
+  CLI::App* command = app.add_subcommand("up", "build the lab of a scenario and leave the lab up");
   options->scenario.AddTo(*command);
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
-      "The protocol keeps running in the background; the scenario's flows, programs, events and "
-      "captures do not run, and the command says so.\n"
+      "The protocol continues to run in the background. The scenario's flows, programs, events "
+      "and\n"
+      "captures do not run, which the command reports.\n"
       "Example:\n  viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14");
   command->callback([options] { Up(options->scenario, options->quiet); });
 }

@@ -12,7 +12,8 @@ namespace viaduct::cli {
 
 void AddVersion(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("version", "print the version");
-  const auto as_json = AddJsonFlag(*command, "for machines; with the machine's kernel");
+  const auto as_json =
+      AddJsonFlag(*command, "print JSON, with the environment, such as the machine's kernel");
   command->footer("Example:\n  viaduct version --json");
   command->callback([as_json] {
     if (*as_json) {

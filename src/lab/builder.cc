@@ -200,7 +200,7 @@ struct Lab::State {
     const UniqueFd given = sys::OpenUsersNamespace(node.container, owner_uid, what);
     if (sys::NamespaceInode(given.get()) ==
         sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
-      throw UsageError(what + " " + node.container + ": is in this machine's own network");
+      throw UsageError(what + " " + node.container + ": uses this machine's own network");
     }
     Space& space = NameSpace(
         node.name, true, [&](const std::string& name) { sys::NameNamespace(given.get(), name); });
@@ -209,15 +209,15 @@ struct Lab::State {
     }
     for (const Interface& interface : node.interfaces) {
       if (space.netlink.FindLink(interface.name)) {
-        throw UsageError(what + " " + node.container + ": has an interface " + interface.name +
-                         " already; start it without a network (--network none)");
+        throw UsageError(what + " " + node.container + ": already has an interface " +
+                         interface.name + "; start the container with --network none");
       }
     }
     for (const sys::DumpedRoute& route : sys::DumpRoutes(space.netlink.socket())) {
       if (route.destination.length == 0 && route.type == RTN_UNICAST) {
         throw UsageError(what + " " + node.container +
-                         ": has a default route already, and the node needs its own; remove that, "
-                         "or start it without a network (--network none)");
+                         ": already has a default route, but the node needs its own; remove it, "
+                         "or start the container with --network none");
       }
     }
     for (const Interface& interface : node.interfaces) {
@@ -236,9 +236,9 @@ struct Lab::State {
   }
 
   [[noreturn]] void ThrowNamespaceTaken(const std::string& name) const {
-    throw UsageError("network namespace " + name + " exists and is not a lab's; choose another " +
-                     "name for lab " + topology.name + ", or remove it (ip netns del " + name +
-                     ")");
+    throw UsageError("network namespace " + name +
+                     " exists but belongs to no lab; choose another " + "name for lab " +
+                     topology.name + ", or remove it (ip netns del " + name + ")");
   }
 
   Space& SpaceOf(const std::string& node) {

@@ -44,11 +44,10 @@ std::vector<std::string> ExceededLimits(const Topology& topology, const ReadLimi
     const uint64_t needed = Neighbours(topology, family);
     const std::optional<uint64_t> limit = read(parameter);
     if (!limit || needed <= *limit) continue;
-    lines.push_back(
-        fmt::format("the lab's nodes can have {} neighbours, this machine's kernel keeps {} for "
-                    "all of them and "
-                    "drops packets to more: sysctl -w {}={}",
-                    needed, *limit, parameter, std::bit_ceil(2 * needed)));
+    lines.push_back(fmt::format(
+        "the nodes of the lab can have {} neighbours, but this machine's kernel stores "
+        "only {} for all nodes and drops packets to other neighbours; run sysctl -w {}={}",
+        needed, *limit, parameter, std::bit_ceil(2 * needed)));
   }
   return lines;
 }

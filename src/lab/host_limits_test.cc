@@ -34,9 +34,9 @@ ReadLimit Always(uint64_t limit) {
 TEST(HostLimits, NeighboursOfALanAreCountedByFamily) {
   EXPECT_THAT(ExceededLimits(Lan(40, "10.0.0.1/24"), Always(1560)), IsEmpty());
   EXPECT_THAT(ExceededLimits(Lan(40, "10.0.0.1/24"), Always(1024)),
-              ElementsAre(HasSubstr("1560 neighbours, this machine's kernel keeps 1024 for all of "
-                                    "them and drops packets to more: sysctl -w "
-                                    "net.ipv4.neigh.default.gc_thresh3=4096")));
+              ElementsAre(HasSubstr("1560 neighbours, but this machine's kernel stores only 1024 "
+                                    "for all nodes and drops packets to other neighbours; run "
+                                    "sysctl -w net.ipv4.neigh.default.gc_thresh3=4096")));
   EXPECT_THAT(ExceededLimits(Lan(40, "fd00::1/64"), Always(1024)),
               ElementsAre(HasSubstr("net.ipv6.neigh.default.gc_thresh3=4096")));
 }

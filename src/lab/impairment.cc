@@ -26,20 +26,20 @@ void CheckMeaning(const path::Spec& spec, const std::string& where) {
   if (spec.errors) {
     throw EnvironmentError(where +
                            ": ber= cannot be emulated by the kernel's qdiscs (netem corrupts " +
-                           "frames, whatever their length, not bits); leave it out");
+                           "frames of any length, not bits); remove ber=");
   }
   if (const std::string word = path::FirstBeyondBasics(spec); !word.empty()) {
     throw EnvironmentError(where + ": " + word +
-                           " cannot be emulated by the kernel's qdiscs as used here; only the " +
-                           "path emulator has it");
+                           " cannot be emulated by the kernel's qdiscs; use the path " +
+                           "engine (emulator: engine)");
   }
   if (spec.queue.aqm && spec.queue.limit) {
-    throw UsageError(where + ": give queue= or aqm=, not both");
+    throw UsageError(where + ": specify either queue= or aqm=, not both");
   }
   if (spec.queue.aqm == path::Aqm("red")) {
     throw EnvironmentError(
-        where + ": aqm=red needs thresholds, and the kernel's qdiscs are given " +
-        "no parameters here; choose codel, pie or fq_codel, or the path engine " +
+        where + ": aqm=red needs thresholds, but the kernel's qdiscs are used " +
+        "without parameters; choose codel, pie or fq_codel, or the path engine " +
         "(emulator: engine)");
   }
 }
@@ -91,7 +91,7 @@ class Requirements {
     throw EnvironmentError(
         where + ": " + path::FormatSpec(what) + " needs the " + kind +
         " qdisc, which this kernel lacks; use the path engine (emulator: engine), " +
-        "or a kernel with the module sch_" + kind + " (`viaduct doctor` lists what there is)");
+        "or a kernel with the module sch_" + kind + " (`viaduct doctor` lists the available ones)");
   }
 
  private:

@@ -126,7 +126,8 @@ struct JoinedPaths::State final : Routers {
     const auto node = std::ranges::find(all, end.node, &Node::name);
     const int ifindex = lab.IfIndex(end);
     const auto info = lab.NetlinkOf(end.node).FindLink(ifindex);
-    if (!info) throw Error("interface " + end.interface + " of node " + end.node + " has gone");
+    if (!info)
+      throw Error("interface " + end.interface + " of node " + end.node + " no longer exists");
     return {static_cast<size_t>(node - all.begin()), ifindex, info->mac,
             lab.FabricNetlink().IfIndex(FabricPort(link, endpoint)), RandomLossOf(link, endpoint)};
   }

@@ -259,7 +259,7 @@ TEST_F(LabRootTest, NameTakenSaysByWhom) {
 
 TEST_F(LabRootTest, ForeignNamespaceIsLeftAlone) {
   sys::CreateNamespace(Namespace("n1"));
-  EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists and is not a lab's"));
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists but belongs to no lab"));
   EXPECT_TRUE(sys::NamespaceExists(Namespace("n1")));
   // The node n0, which had been made before the error, has been removed again.
   EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
@@ -430,8 +430,9 @@ TEST_F(PhysicalRootTest, MissingOrBusyIsRefused) {
   EXPECT_THAT(ErrorOfBuilding<UsageError>(topology), HasSubstr("nic7 does not exist"));
   sys::Netlink host;
   host.AddAddress(host.IfIndex("nic0"), wire::IpPrefix::Parse("198.51.100.7/24"));
-  EXPECT_THAT(ErrorOfBuilding<UsageError>(WithNic()),
-              HasSubstr("nic0 is busy: the host uses it as 198.51.100.7/24"));
+  EXPECT_THAT(
+      ErrorOfBuilding<UsageError>(WithNic()),
+      HasSubstr("nic0 is busy: this machine uses the interface with address 198.51.100.7/24"));
   EXPECT_TRUE(host.FindLink("nic0"));
 }
 

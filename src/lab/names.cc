@@ -41,7 +41,7 @@ void CheckLoopbacks(const Node& node) {
     if (address.IsUnspecified() || address.IsMulticast() || wire::IsLinkLocal(address) ||
         prefix.length != 8 * address.Length()) {
       throw UsageError("node " + node.name + ": " + prefix.ToString() +
-                       " is not an address of a node (a /32, or a /128 of IPv6)");
+                       " is not a node address (an IPv4 /32 or an IPv6 /128)");
     }
   }
 }

@@ -23,28 +23,30 @@ namespace {
       if (physical.host_name != interface) continue;
       throw UsageError("physical interface " + interface + " is in use by lab " + run.name +
                        (run.alive ? " (process " + std::to_string(run.pid) + ")"
-                                  : ", which ended without cleaning up; run `viaduct clean`"));
+                                  : ", which exited without cleaning up; run `viaduct clean`"));
     }
   }
   throw UsageError("physical interface " + interface +
-                   " does not exist on this host; `ip link` lists those that do");
+                   " does not exist on this machine; `ip link` lists the existing interfaces");
 }
 
 // Throws UsageError if the machine itself uses the interface; `what` is the beginning of the
 // message.
 void CheckFree(sys::Netlink& host, const sys::LinkInfo& link, const std::string& what) {
   if (link.master != 0) {
-    throw UsageError(what +
-                     " is busy: it belongs to a bridge or bond; remove it first (ip link set " +
-                     link.name + " nomaster)");
+    throw UsageError(
+        what +
+        " is busy: the interface belongs to a bridge or bond; remove it first (ip link set " +
+        link.name + " nomaster)");
   }
   const std::vector<wire::IpPrefix> addresses = host.Addresses(link.ifindex);
   const auto used = std::find_if(
       addresses.begin(), addresses.end(),
       [](const wire::IpPrefix& address) { return !wire::IsLinkLocal(address.address); });
   if (used != addresses.end()) {
-    throw UsageError(what + " is busy: the host uses it as " + used->ToString() +
-                     "; remove its addresses first (ip addr flush dev " + link.name + ")");
+    throw UsageError(what + " is busy: this machine uses the interface with address " +
+                     used->ToString() + "; remove the addresses first (ip addr flush dev " +
+                     link.name + ")");
   }
 }
 
@@ -55,7 +57,7 @@ sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
   const std::optional<sys::LinkInfo> link = host.FindLink(interface);
   if (!link) ThrowPhysicalMissing(root, interface);
   if (interface == "lo") {
-    throw UsageError(Called(interface) + ": the loopback cannot be moved into a node");
+    throw UsageError(Called(interface) + ": the loopback interface cannot be moved into a node");
   }
   CheckFree(host, *link, Called(interface));
   return *link;
@@ -81,17 +83,18 @@ std::string CalledCompanion(const std::string& asked, const std::string& compani
 void CheckCard(sys::WirelessCards& cards, int here, const sys::CardInterface& part) {
   const sys::WirelessCard card = cards.Inspect(here, part.card);
   if (card.movable) return;
-  throw EnvironmentError(Called(part.name) + ": the driver of its Wi-Fi card " + card.name +
-                         " cannot move it into a node; use a card whose driver can (`iw phy` " +
-                         "lists set_wiphy_netns then)");
+  throw EnvironmentError(Called(part.name) + ": the driver of the Wi-Fi card " + card.name +
+                         " cannot move the card into a node; use a card whose driver can (" +
+                         "`iw phy` then lists set_wiphy_netns)");
 }
 
 [[noreturn]] void ThrowNotMoved(const std::string& interface, const SystemError& error) {
   const std::string remedy = sys::KnowsCards()
-                                 ? "use another one"
-                                 : "if it is of a Wi-Fi card, use a build with libnl-genl-3-dev";
-  throw EnvironmentError(Called(interface) + ": the kernel moves none of its kind into a node; " +
-                         remedy + " (" + error.what() + ")");
+                                 ? "use another interface"
+                                 : "for a Wi-Fi card, use a build with libnl-genl-3-dev";
+  throw EnvironmentError(Called(interface) +
+                         ": the kernel cannot move this kind of interface into a node; " + remedy +
+                         " (" + error.what() + ")");
 }
 
 // Sets the MAC address, MTU and offloads of a physical interface as the node requires. The
@@ -122,7 +125,7 @@ class PhysicalChecks {
     if (other_node != node.name) {
       throw UsageError(Called(interface) + " of node " + node.name + " is on the same Wi-Fi card " +
                        "as " + other_interface + " of node " + other_node +
-                       "; a card moves as a whole: give both to one node");
+                       "; a card moves as a whole: assign both interfaces to the same node");
     }
     if (!fresh) return;
     CheckCard(cards_, here_.get(), *part);

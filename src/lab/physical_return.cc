@@ -25,7 +25,8 @@ UniqueFd OpenNamespaceOf(const RunInfo& run, const RecordedPhysical& physical) {
 void CheckNameIsFree(sys::Netlink& host, const RecordedPhysical& physical) {
   if (!host.FindLink(physical.host_name)) return;
   throw Error("physical interface " + physical.host_name + " waits in namespace " +
-              physical.namespace_name + ": its name is taken on the host; rename the other one");
+              physical.namespace_name +
+              ": another interface of the machine has this name; rename the other interface");
 }
 
 // Restores the MTU, MAC address and offloads of an interface that is down and in the session's

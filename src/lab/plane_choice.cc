@@ -72,7 +72,7 @@ std::map<std::string, std::string> ChooseJoined(Topology* topology) {
     if (!reason.empty()) {
       node.data_plane = node.data_plane->joined;
     } else {
-      reason = node.by_hop.empty() ? "no other router beyond a plain wire" : node.by_hop;
+      reason = node.by_hop.empty() ? "no other router is connected by a plain wire" : node.by_hop;
     }
   }
   return reasons;

@@ -60,16 +60,20 @@ fields::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
   using H = SimulatorHistory;
   using fields::Always, fields::WhenSet;
   static constexpr fields::Key<H> kKeys[] = {
-      Always<&H::restarts>("restarts", "a number", "how many have died and were replaced"),
+      Always<&H::restarts>("restarts", "a number",
+                           "the number of simulators that exited unexpectedly and were restarted"),
       Always<&H::absent>("absent", "true or false",
-                         "whether there is none now: nobody computes routes"),
+                         "whether there is currently no simulator, so that no routes are computed"),
       Always<&H::given_up>("given_up", "true or false",
-                           "whether too many died in turn: nobody computes routes any more"),
-      WhenSet<&H::last_death>("last_death", "UTC, ISO 8601", "when the last of them died"),
-      WhenSet<&H::without_seconds>("without_seconds", "s",
-                                   "how long nobody computed routes then, until the new one had "
-                                   "converged; as long as there is none, until it was last tried"),
-      WhenSet<&H::cause>("cause", "text", "why it died"),
+                           "whether too many simulators exited, so that none is started again and "
+                           "no routes are computed"),
+      WhenSet<&H::last_death>("last_death", "UTC, ISO 8601",
+                              "the time at which the last simulator exited"),
+      WhenSet<&H::without_seconds>(
+          "without_seconds", "s",
+          "the time without computed routes after that, until the new simulator had "
+          "converged; while there is no simulator, until the last attempt to start one"),
+      WhenSet<&H::cause>("cause", "text", "why the last simulator exited"),
   };
   return kKeys;
 }
@@ -90,10 +94,12 @@ fields::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
   using fields::Always, fields::WhenSet;
   static constexpr fields::Key<H> kKeys[] = {
       Always<&H::restarts>("restarts", "a number",
-                           "how many have died and were replaced, the first hundred"),
-      Always<&H::absent>("absent", "true or false",
-                         "whether there is none now: nothing forwards for its nodes"),
-      WhenSet<&H::cause>("cause", "text", "why the last one died"),
+                           "the number of forwarders that exited unexpectedly and were restarted; "
+                           "at most 100 are counted"),
+      Always<&H::absent>(
+          "absent", "true or false",
+          "whether there is currently no forwarder, so that its nodes do not forward packets"),
+      WhenSet<&H::cause>("cause", "text", "why the last forwarder exited"),
   };
   return kKeys;
 }
@@ -115,16 +121,18 @@ void WriteHosts(int folder, const std::string& text) {
   const std::string owner = "(process " + std::to_string(holder.pid) + " of user " +
                             std::to_string(holder.uid) + ", since " + holder.created + ")";
   if (holder.pid == 0) {
-    throw UsageError(lab + holder.folder.string() +
-                     " exists but has no record; remove it or choose another name");
+    throw UsageError(
+        lab + holder.folder.string() +
+        " exists but contains no record; remove this directory, or choose another name");
   }
   if (holder.alive) {
     const bool may_end = asker_uid == 0 || asker_uid == holder.uid;
-    const std::string remedy = may_end ? ", or end it with `viaduct down " + holder.name + "`" : "";
+    const std::string remedy =
+        may_end ? ", or remove that lab with `viaduct down " + holder.name + "`" : "";
     throw UsageError(lab + "the name is taken by a running lab " + owner + "; choose another name" +
                      remedy);
   }
-  throw UsageError(lab + "a run that ended without cleaning up left it behind " + owner +
+  throw UsageError(lab + "a run that exited without cleaning up left this lab behind " + owner +
                    "; run `viaduct clean`");
 }
 

@@ -27,7 +27,7 @@ void CheckName(const std::string& what, const std::string& name, size_t longest 
       std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return;
   }
-  throw UsageError(what + " \"" + name + "\": a name is 1 to " + std::to_string(longest) +
+  throw UsageError(what + " \"" + name + "\": a name consists of 1 to " + std::to_string(longest) +
                    " letters, digits, \"-\" and \"_\", and does not begin with \"-\"");
 }
 
@@ -37,18 +37,19 @@ void CheckInterfaceName(const std::string& where, const std::string& name) {
   });
   if (name.empty() || name.size() > kInterfaceNameMax || bad_character || name == "." ||
       name == "..") {
-    throw UsageError(where + ": interface name \"" + name +
-                     "\": 1 to 15 printable characters without \"/\", \":\", \"%\" and spaces");
+    throw UsageError(
+        where + ": interface name \"" + name +
+        "\": expected 1 to 15 printable characters without \"/\", \":\", \"%\" and spaces");
   }
 }
 
 void CheckAddresses(const std::string& where, const Interface& interface) {
   for (const wire::IpPrefix& prefix : interface.addresses) {
     if (prefix.address.IsUnspecified() || prefix.address.IsMulticast()) {
-      throw UsageError(where + ": " + prefix.ToString() + " is not an interface's address");
+      throw UsageError(where + ": " + prefix.ToString() + " is not an interface address");
     }
     if (prefix.address.family == wire::Family::kIpv6 && interface.mtu < 1280) {
-      throw UsageError(where + ": IPv6 needs an MTU of 1280 at least, not " +
+      throw UsageError(where + ": IPv6 needs an MTU of at least 1280, not " +
                        std::to_string(interface.mtu));
     }
   }
@@ -58,7 +59,8 @@ void CheckInterface(const std::string& node, const Interface& interface) {
   const std::string where = "node " + node + ", interface " + interface.name;
   CheckInterfaceName("node " + node, interface.name);
   if (interface.name == "lo" || interface.name == kProgramDevice) {
-    throw UsageError(where + ": this name is reserved for the lab; call it eth0");
+    throw UsageError(where +
+                     ": this name is reserved for the lab; choose another name, such as eth0");
   }
   if (interface.mtu < 68 || interface.mtu > 65535) {
     throw UsageError(where + ": MTU " + std::to_string(interface.mtu) + " is not in 68..65535");
@@ -66,7 +68,7 @@ void CheckInterface(const std::string& node, const Interface& interface) {
   if (interface.physical) CheckInterfaceName(where, *interface.physical);
   // The MAC address of a physical interface may be all zero: the interface keeps its own.
   if (interface.mac.IsMulticast() || (interface.mac == wire::MacAddress() && !interface.physical)) {
-    throw UsageError(where + ": " + interface.mac.ToString() + " is not a station's MAC address");
+    throw UsageError(where + ": " + interface.mac.ToString() + " is not a unicast MAC address");
   }
   CheckAddresses(where, interface);
 }
@@ -75,14 +77,14 @@ void CheckNodeName(const std::string& name) {
   CheckName("node", name);
   if (name != kFabricNode) return;
   throw UsageError(
-      fmt::format("node \"{}\": this name is reserved for the lab; choose another", name));
+      fmt::format("node \"{}\": this name is reserved for the lab; choose another name", name));
 }
 
 void CheckRemote(const Topology& topology, const Remote& remote) {
   remote.programs_of.empty() ? CheckNodeName(remote.name) : CheckClient(topology, remote);
   CheckInterface(remote.name, remote.interface);
   if (remote.interface.physical) {
-    throw UsageError("node " + remote.name + ": a remote node has no physical interface");
+    throw UsageError("node " + remote.name + ": a remote node cannot have a physical interface");
   }
 }
 
@@ -90,11 +92,15 @@ void CheckRemote(const Topology& topology, const Remote& remote) {
 void CheckContainer(const Node& node) {
   const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
   if (!reason.empty()) throw UsageError(fmt::format("node {}: {}", node.name, reason));
-  const std::string what = "node " + node.name + ": a container ";
-  if (!node.sysctls.empty()) throw UsageError(what + "keeps its kernel settings");
-  if (!node.loopback.empty()) throw UsageError(what + "keeps its loopback interface");
+  const std::string what = "node " + node.name + ": a node that is a container ";
+  if (!node.sysctls.empty())
+    throw UsageError(what + "cannot have sysctls: the container keeps its kernel settings");
+  if (!node.loopback.empty())
+    throw UsageError(what +
+                     "cannot have loopback addresses: the container keeps its loopback interface");
   for (const Interface& interface : node.interfaces) {
-    if (interface.physical) throw UsageError(what + "takes no interfaces of the machine");
+    if (interface.physical)
+      throw UsageError(what + "cannot have physical interfaces of the machine");
   }
 }
 
@@ -104,7 +110,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   for (const Interface& interface : node.interfaces) {
     CheckInterface(node.name, interface);
     if (!names.insert(interface.name).second) {
-      throw UsageError("node " + node.name + ": two interfaces are called " + interface.name);
+      throw UsageError("node " + node.name + ": two interfaces have the name " + interface.name);
     }
     if (interface.physical && !physicals->insert(*interface.physical).second) {
       throw UsageError("physical interface " + *interface.physical + " is used twice");
@@ -113,7 +119,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   if (!node.container.empty()) CheckContainer(node);
   CheckLoopbacks(node);
   if (node.program.has_value() != (node.data_plane->port_frames == fib::PortFrames::kOfProtocol)) {
-    throw UsageError("node " + node.name + ": a forwarding program needs the data plane program");
+    throw UsageError("node " + node.name + ": a forwarding program needs data plane `program`");
   }
   if (node.program) node.program->Check();
   const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kProgramDevice);
@@ -142,11 +148,11 @@ class Directory {
     const auto found = interfaces_.find({endpoint.node, endpoint.interface});
     const std::string what = "interface " + endpoint.interface + " of node " + endpoint.node;
     if (found == interfaces_.end()) {
-      throw UsageError("link " + link + ": there is no " + what);
+      throw UsageError("link " + link + ": missing " + what);
     }
     if (found->second->physical) {
       throw UsageError("link " + link + ": " + what + " is physical interface " +
-                       *found->second->physical + ", its link is outside");
+                       *found->second->physical + ", whose link is outside the lab");
     }
     const auto [user, fresh] = users_.emplace(found->first, link);
     if (!fresh) {
@@ -159,7 +165,7 @@ class Directory {
     for (const auto& [name, interface] : interfaces_) {
       if (!interface->physical && users_.count(name) == 0) {
         throw UsageError("interface " + name.second + " of node " + name.first +
-                         " is on no link and not physical");
+                         " is neither on a link nor a physical interface");
       }
     }
   }
@@ -173,25 +179,26 @@ class Directory {
 void CheckLinkShape(const Link& link) {
   CheckName("link", link.name);
   if (link.kind == Link::Kind::kPair && link.endpoints.size() != 2) {
-    throw UsageError("link " + link.name + ": a pair has two endpoints, not " +
+    throw UsageError("link " + link.name + ": a link of kind pair needs two endpoints, not " +
                      std::to_string(link.endpoints.size()));
   }
   const bool is_tunnel = link.kind == Link::Kind::kTunnel;
   if (is_tunnel != link.tunnel.has_value() || (is_tunnel && link.endpoints.size() != 1)) {
     throw UsageError("link " + link.name +
-                     ": a link to another host has a tunnel and one endpoint");
+                     ": a link to another host needs a tunnel and one endpoint");
   }
-  if (link.endpoints.empty()) throw UsageError("link " + link.name + ": it has no endpoints");
+  if (link.endpoints.empty()) throw UsageError("link " + link.name + ": the link has no endpoints");
   if (!link.specs.empty() && link.specs.size() != link.endpoints.size()) {
     throw UsageError("link " + link.name + ": " + std::to_string(link.specs.size()) +
                      " SPECs for " + std::to_string(link.endpoints.size()) + " endpoints");
   }
   if (!link.classes.empty() && link.emulator == Emulator::kKernel) {
-    throw UsageError("link " + link.name +
-                     ": the kernel's qdiscs know no classes of packets; use emulator: engine");
+    throw UsageError(
+        "link " + link.name +
+        ": the kernel's qdiscs do not support classes of packets; use emulator: engine");
   }
   if (!link.classes.empty() && link.specs.empty()) {
-    throw UsageError("link " + link.name + ": it has classes of packets, and needs SPECs, too");
+    throw UsageError("link " + link.name + ": a link with classes of packets also needs SPECs");
   }
   if (link.live && (link.specs.empty() || link.emulator == Emulator::kKernel)) {
     throw UsageError("link " + link.name + ": only SPECs that the engine emulates can change");
@@ -226,7 +233,7 @@ const char* EmulatorName(Emulator emulator) {
 Emulator ParseEmulator(const std::string& text) {
   if (text == "engine") return Emulator::kEngine;
   if (text == "kernel") return Emulator::kKernel;
-  throw UsageError("emulator: engine or kernel, not \"" + text + "\"");
+  throw UsageError("emulator: expected engine or kernel, not \"" + text + "\"");
 }
 
 bool Link::IsPlainWire() const {
@@ -249,15 +256,16 @@ void CheckLabName(const std::string& name) { CheckName("lab", name, kLabNameMax)
 
 void Validate(const Topology& topology) {
   CheckLabName(topology.name);
-  if (topology.nodes.empty()) throw UsageError("lab " + topology.name + ": it has no nodes");
+  if (topology.nodes.empty()) throw UsageError("lab " + topology.name + ": the lab has no nodes");
   std::set<std::string> nodes, links, physicals;
   for (const Node& node : topology.nodes) {
     CheckNode(node, &physicals);
-    if (!nodes.insert(node.name).second) throw UsageError("two nodes are called " + node.name);
+    if (!nodes.insert(node.name).second) throw UsageError("two nodes have the name " + node.name);
   }
   for (const Remote& remote : topology.remotes) {
     CheckRemote(topology, remote);
-    if (!nodes.insert(remote.name).second) throw UsageError("two nodes are called " + remote.name);
+    if (!nodes.insert(remote.name).second)
+      throw UsageError("two nodes have the name " + remote.name);
   }
   for (const OtherNode& other : topology.others) CheckNodeName(other.name);
   Directory directory(topology);
@@ -265,10 +273,10 @@ void Validate(const Topology& topology) {
     CheckLink(link, &directory);
     if (HasRemote(topology, link) && link.emulator == Emulator::kKernel && !link.IsPlainWire()) {
       throw UsageError("link " + link.name +
-                       ": a remote node's end has no interface for the kernel's qdiscs; use "
+                       ": the end of a remote node has no interface for the kernel's qdiscs; use "
                        "emulator: engine");
     }
-    if (!links.insert(link.name).second) throw UsageError("two links are called " + link.name);
+    if (!links.insert(link.name).second) throw UsageError("two links have the name " + link.name);
   }
   directory.CheckAllTaken();
 }

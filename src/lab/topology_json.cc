@@ -20,7 +20,7 @@ class ObjectReader {
   ObjectReader(const nlohmann::json& json, std::string where,
                std::initializer_list<std::string_view> keys)
       : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) throw UsageError(where_ + ": an object is needed");
+    if (!json.is_object()) throw UsageError(where_ + ": expected an object");
     for (const auto& item : json.items()) {
       if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
         throw UsageError(where_ + ": unknown key \"" + item.key() + "\"");
@@ -36,15 +36,15 @@ class ObjectReader {
     try {
       return value.get<T>();
     } catch (const nlohmann::json::exception&) {
-      throw UsageError(Where(key) + ": a value of another type is needed, not " + JsonText(value));
+      throw UsageError(Where(key) + ": wrong type of value: " + JsonText(value));
     }
   }
 
   int GetInteger(const char* key, int low, int high) const {
     const nlohmann::json& value = At(key);
     if (!value.is_number_integer() || value < low || value > high) {
-      throw UsageError(Where(key) + ": a whole number in " + std::to_string(low) + ".." +
-                       std::to_string(high) + " is needed, not " + JsonText(value));
+      throw UsageError(Where(key) + ": expected a whole number in " + std::to_string(low) + ".." +
+                       std::to_string(high) + ", not " + JsonText(value));
     }
     return value.get<int>();
   }
@@ -56,7 +56,7 @@ class ObjectReader {
   void ForEach(const char* key, F each) const {
     if (!Has(key)) return;
     const nlohmann::json& list = json_.at(key);
-    if (!list.is_array()) throw UsageError(Where(key) + ": a list is needed");
+    if (!list.is_array()) throw UsageError(Where(key) + ": expected a list");
     for (size_t i = 0; i < list.size(); ++i) {
       each(list[i], Where(key) + "[" + std::to_string(i) + "]");
     }
@@ -74,7 +74,7 @@ class ObjectReader {
   std::vector<T> Parsed(const char* key) const {
     std::vector<T> all;
     ForEach(key, [&](const nlohmann::json& element, const std::string& where) {
-      if (!element.is_string()) throw UsageError(where + ": an address is needed");
+      if (!element.is_string()) throw UsageError(where + ": expected an address");
       all.push_back(T::Parse(element.get<std::string>()));
     });
     return all;
@@ -129,7 +129,7 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
     const auto text = reader.Get<std::string>("data_plane");
     node.data_plane = fib::FindDataPlane(text);
     if (node.data_plane == nullptr) {
-      throw UsageError(where + ".data_plane: " + fib::DataPlaneNames() + ", not " + text);
+      throw UsageError(where + ".data_plane: expected " + fib::DataPlaneNames() + ", not " + text);
     }
   }
   if (reader.Has("program")) {
@@ -184,7 +184,8 @@ Tunnel ReadTunnel(const nlohmann::json& json, const std::string& where) {
   tunnel.port = static_cast<uint16_t>(reader.GetInteger("port", 1024, 65535));
   tunnel.remote = wire::IpAddress::Parse(reader.Get<std::string>("remote"));
   if (tunnel.remote.IsUnspecified() || tunnel.remote.IsMulticast()) {
-    throw UsageError(where + ".remote: " + tunnel.remote.ToString() + " is not a host's address");
+    throw UsageError(where + ".remote: " + tunnel.remote.ToString() +
+                     " is not the address of a host");
   }
   tunnel.end = reader.GetInteger("end", 0, 1);
   return tunnel;
@@ -198,7 +199,7 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
   const auto kind = reader.Get<std::string>("kind");
   const auto known = std::ranges::find(kKinds, kind);
   if (known == std::end(kKinds)) {
-    throw UsageError(where + ".kind: pair, bridge or tunnel, not " + kind);
+    throw UsageError(where + ".kind: expected pair, bridge or tunnel, not " + kind);
   }
   link.kind = static_cast<Link::Kind>(known - std::begin(kKinds));
   reader.ForEach("endpoints", [&](const nlohmann::json& element, const std::string& place) {
@@ -207,7 +208,7 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
         {endpoint.Get<std::string>("node"), endpoint.Get<std::string>("interface")});
   });
   reader.ForEach("specs", [&](const nlohmann::json& element, const std::string& place) {
-    if (!element.is_string()) throw UsageError(place + ": a SPEC is needed");
+    if (!element.is_string()) throw UsageError(place + ": expected a SPEC");
     link.specs.push_back(path::ParseSpec(element.get<std::string>()));
   });
   if (reader.Has("emulator")) link.emulator = ParseEmulator(reader.Get<std::string>("emulator"));

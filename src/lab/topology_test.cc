@@ -70,11 +70,12 @@ TEST(Topology, ClassesNeedTheEngineAndSpecs) {
   example.links[0].classes = {{"dns", "udp port 53", path::Spec(), path::Spec()}};
   EXPECT_EQ(ErrorOf(example), "");
   example.links[0].emulator = Emulator::kKernel;
-  EXPECT_EQ(ErrorOf(example),
-            "link n0-n1: the kernel's qdiscs know no classes of packets; use emulator: engine");
+  EXPECT_EQ(
+      ErrorOf(example),
+      "link n0-n1: the kernel's qdiscs do not support classes of packets; use emulator: engine");
   example.links[0].emulator = Emulator::kEngine;
   example.links[0].specs.clear();
-  EXPECT_EQ(ErrorOf(example), "link n0-n1: it has classes of packets, and needs SPECs, too");
+  EXPECT_EQ(ErrorOf(example), "link n0-n1: a link with classes of packets also needs SPECs");
 }
 
 TEST(Topology, JsonKeepsEverything) {
@@ -122,11 +123,11 @@ TEST(Topology, JsonRefusesWrongTypes) {
   EXPECT_THAT(ErrorOfJson(json), HasSubstr("68..65535"));
   json = Example();
   json["nodes"] = "n0";
-  EXPECT_EQ(ErrorOfJson(json), "topology.nodes: a list is needed");
+  EXPECT_EQ(ErrorOfJson(json), "topology.nodes: expected a list");
   json = Example();
   json["links"][0]["kind"] = "tube";
   EXPECT_THAT(ErrorOfJson(json), HasSubstr("pair, bridge or tunnel"));
-  EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: an object is needed");
+  EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: expected an object");
 }
 
 // Returns Example() with the link n0 -- far, in which the node far is remote.
@@ -164,7 +165,7 @@ TEST(Topology, RemoteNodesAreEndsOfLinks) {
 TEST(Topology, RefusesWhatARemoteNodeCannotBe) {
   Topology topology = WithRemote();
   topology.remotes[0].name = topology.links.back().endpoints[1].node = "n1";
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("two nodes are called n1"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("two nodes have the name n1"));
   topology = WithRemote();
   topology.links.back().specs = {path::ParseSpec("delay=1ms"), path::Spec()};
   EXPECT_EQ(ErrorOf(topology), "");
@@ -208,12 +209,12 @@ TEST(Topology, RefusesWhatAClientCannotHaveTheProgramsOf) {
   EXPECT_THAT(ErrorOf(topology), HasSubstr("data plane is the simulator"));
   topology = WithClient();
   topology.nodes[2].program_addresses = topology.nodes[2].interfaces[0].addresses;
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("its programs are here"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("programs run on this machine"));
   topology = WithClient();
   topology.remotes[0].programs_of = "n7";
   EXPECT_THAT(ErrorOf(topology), HasSubstr("is called"));
   topology.remotes[0].name = ClientNameOf("n7");
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("there is no such node"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("the node does not exist"));
   topology = WithClient();
   topology.remotes[0].programs_of.clear();
   EXPECT_THAT(ErrorOf(topology), HasSubstr("letters, digits"));
@@ -222,13 +223,13 @@ TEST(Topology, RefusesWhatAClientCannotHaveTheProgramsOf) {
 TEST(Topology, RefusesNamesTakenTwice) {
   Topology topology = Example();
   topology.nodes[1].name = "n0";
-  EXPECT_EQ(ErrorOf(topology), "two nodes are called n0");
+  EXPECT_EQ(ErrorOf(topology), "two nodes have the name n0");
   topology = Example();
   topology.links[1].name = "n0-n1";
-  EXPECT_EQ(ErrorOf(topology), "two links are called n0-n1");
+  EXPECT_EQ(ErrorOf(topology), "two links have the name n0-n1");
   topology = Example();
   topology.nodes[1].interfaces[1].name = "eth0";
-  EXPECT_EQ(ErrorOf(topology), "node n1: two interfaces are called eth0");
+  EXPECT_EQ(ErrorOf(topology), "node n1: two interfaces have the name eth0");
 }
 
 TEST(Topology, RefusesMalformedNames) {
@@ -256,7 +257,8 @@ TEST(Topology, RefusesWrongEndpoints) {
   EXPECT_EQ(ErrorOf(topology), "link lan: interface eth0 of node n1 is already on link n0-n1");
   topology = Example();
   topology.links.pop_back();
-  EXPECT_EQ(ErrorOf(topology), "interface eth1 of node n1 is on no link and not physical");
+  EXPECT_EQ(ErrorOf(topology),
+            "interface eth1 of node n1 is neither on a link nor a physical interface");
   topology = Example();
   topology.links[0].endpoints.pop_back();
   EXPECT_THAT(ErrorOf(topology), HasSubstr("two endpoints, not 1"));
@@ -277,13 +279,13 @@ TEST(Topology, RefusesAddressesTwiceOnALink) {
 TEST(Topology, RefusesWhatTheKernelWould) {
   Topology topology = Example();
   topology.nodes[0].interfaces[0].mac.bytes[0] = 1;
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("not a station's MAC address"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("not a unicast MAC address"));
   topology = Example();
   topology.nodes[1].interfaces[1].mtu = 1000;
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("IPv6 needs an MTU of 1280"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("IPv6 needs an MTU of at least 1280"));
   topology = Example();
   topology.nodes[0].interfaces[0].addresses = {wire::IpPrefix::Parse("224.0.0.5/32")};
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("not an interface's address"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("not an interface address"));
 }
 
 TEST(Topology, PhysicalInterfacesAreOnNoLink) {
@@ -310,7 +312,7 @@ TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
   Node& node = topology.nodes[1];
   const auto error = [&] { return ErrorOf(topology); };
   node.data_plane = &fib::kUserspaceProgram;
-  EXPECT_THAT(error(), HasSubstr("node n1: a forwarding program needs the data plane program"));
+  EXPECT_THAT(error(), HasSubstr("node n1: a forwarding program needs data plane `program`"));
   node.program = forward::DescribeKnown("bridge");
   EXPECT_EQ(error(), "");
   node.program->control_type = 0x88b5;
@@ -324,7 +326,7 @@ TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
   EXPECT_THAT(error(), HasSubstr("forwarding program bridge: \"gone\""));
   node.program = forward::DescribeKnown("bridge");
   node.data_plane = &fib::kKernelPlane;
-  EXPECT_THAT(error(), HasSubstr("needs the data plane program"));
+  EXPECT_THAT(error(), HasSubstr("needs data plane `program`"));
 }
 
 }  // namespace

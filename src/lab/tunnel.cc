@@ -15,11 +15,11 @@ void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
   constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;
   const int mtu = sys::PathMtu(vxlan.remote);
   if (vxlan.mtu + kHeaders <= mtu) return;
-  throw UsageError("link " + link + ": with VXLAN over IPv6 its packets of up to " +
+  throw UsageError("link " + link + ": with VXLAN over IPv6, packets of up to " +
                    std::to_string(vxlan.mtu) +
-                   " bytes do not fit the network between the machines, " + "whose MTU is " +
-                   std::to_string(mtu) + "; give the link mtu: " + std::to_string(mtu - kHeaders) +
-                   ", or that network more");
+                   " bytes are too large for the network between the machines, " + "whose MTU is " +
+                   std::to_string(mtu) + "; set mtu: " + std::to_string(mtu - kHeaders) +
+                   " for the link, or increase the MTU of that network");
 }
 
 void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& link) {
@@ -27,11 +27,13 @@ void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& l
     sys::CreateVxlan(host, vxlan);
   } catch (const SystemError& error) {
     if (error.error_number() == EEXIST) {
-      throw UsageError("link " + link.name + ": another lab of this host has VXLAN identifier " +
-                       std::to_string(vxlan.vni) + "; give this lab another name");
+      throw UsageError("link " + link.name +
+                       ": another lab of this machine uses VXLAN identifier " +
+                       std::to_string(vxlan.vni) + "; choose another name for this lab");
     }
     if (error.error_number() != EOPNOTSUPP) throw;
-    throw EnvironmentError("link " + link.name + ": this host's kernel has no VXLAN");
+    throw EnvironmentError("link " + link.name +
+                           ": the kernel of this machine does not support VXLAN");
   }
 }
 

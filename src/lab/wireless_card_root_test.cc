@@ -113,16 +113,17 @@ TEST_F(WirelessCardRootTest, TwoNodesCannotShareIt) {
   Give(&topology, 1, "mon0", "mon0");
   EXPECT_EQ(ErrorOfBuilding<UsageError>(topology),
             "physical interface mon0 of node n1 is on the same Wi-Fi card as wlan0 of node n0; a "
-            "card moves as a whole: give both to one node");
+            "card moves as a whole: assign both interfaces to the same node");
   EXPECT_THAT(stand_in_.moves, IsEmpty());
   EXPECT_THAT(ListRuns(root_), IsEmpty());
 }
 
 TEST_F(WirelessCardRootTest, OneWhoseOtherInterfaceIsBusyIsRefused) {
   host_->AddAddress(host_->IfIndex("mon0"), wire::IpPrefix::Parse("198.51.100.7/24"));
-  EXPECT_THAT(ErrorOfBuilding<UsageError>(WithCard()),
-              AllOf(HasSubstr("physical interface wlan0: mon0, of the same Wi-Fi card"),
-                    HasSubstr("is busy: the host uses it as 198.51.100.7/24")));
+  EXPECT_THAT(
+      ErrorOfBuilding<UsageError>(WithCard()),
+      AllOf(HasSubstr("physical interface wlan0: mon0, of the same Wi-Fi card"),
+            HasSubstr("is busy: this machine uses the interface with address 198.51.100.7/24")));
   EXPECT_THAT(stand_in_.moves, IsEmpty());
   ExpectAllBack();
 }
@@ -130,7 +131,7 @@ TEST_F(WirelessCardRootTest, OneWhoseOtherInterfaceIsBusyIsRefused) {
 TEST_F(WirelessCardRootTest, OneWhoseDriverCannotIsRefused) {
   stand_in_.movable = false;
   EXPECT_THAT(ErrorOfBuilding<EnvironmentError>(WithCard()),
-              HasSubstr("physical interface wlan0: the driver of its Wi-Fi card phy1 cannot"));
+              HasSubstr("physical interface wlan0: the driver of the Wi-Fi card phy1 cannot"));
   EXPECT_THAT(stand_in_.moves, IsEmpty());
 }
 
@@ -249,8 +250,10 @@ TEST_F(WirelessCardRootTest, ABridgeIsRefusedAndStaysUp) {
   host_->SetUp(host_->IfIndex("br0"), true);
   Topology topology = Line(2);
   Give(&topology, 0, "br0", "br0");
-  EXPECT_THAT(ErrorOfBuilding<EnvironmentError>(topology),
-              HasSubstr("physical interface br0: the kernel moves none of its kind into a node"));
+  EXPECT_THAT(
+      ErrorOfBuilding<EnvironmentError>(topology),
+      HasSubstr(
+          "physical interface br0: the kernel cannot move this kind of interface into a node"));
   EXPECT_TRUE(host_->GetLink("br0").up);
 }
 

@@ -15,7 +15,8 @@ bool HasLimitInTime(const QueueSpec& queue) {
 }
 
 std::string RefuseToRead(const std::string& path) {
-  throw UsageError(fmt::format("SPEC: {}: files cannot be read here; give the values", path));
+  throw UsageError(fmt::format(
+      "SPEC: {}: files are not supported here; specify the values instead of a file", path));
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ void Pipeline::JoinLink(const Spec& spec) {
   }
   if (spec.link.shared) {
     if (options_.links == nullptr) {
-      throw UsageError("SPEC: link: links are not shared here; leave it out");
+      throw UsageError("SPEC: link: shared links are not supported here; remove link");
     }
     shared_ = &options_.links->Of(*spec.link.shared);
     user_ = shared_->Join(this);
@@ -71,11 +72,12 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
 void Pipeline::CheckNat(const Spec& spec) const {
   if (!spec.nat) return;
   if (options_.is_class) {
-    throw UsageError("SPEC: nat: a class has none of its own; give it to the whole direction");
+    throw UsageError("SPEC: nat: a class cannot have NAT; set nat for the whole direction");
   }
   if (options_.nat == nullptr) {
     throw UsageError(
-        "SPEC: nat: a link of many nodes has no side behind it; use links of two nodes");
+        "SPEC: nat: not supported on a link of many nodes, where no side is behind the NAT; use "
+        "links of two nodes");
   }
   options_.nat->Check(options_.direction, spec.nat);
 }

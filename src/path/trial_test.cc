@@ -34,14 +34,14 @@ TEST(TrialTest, RefusesWhatOnePipelineWouldRefuse) {
 TEST(TrialTest, RefusesWhatPipelinesThatShareALinkWouldRefuse) {
   Trial trial(ReadNothing);
   const size_t one = trial.Add(ParseSpec("link=air"), {});
-  EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: it has no rate"));
+  EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: the link has no rate"));
   const size_t two = trial.Add(ParseSpec("link=air rate=1Mbit"), {});
   EXPECT_EQ(RefusalOf([&] { trial.CheckLinks(); }), "");
   EXPECT_THAT(RefusalOf([&] { trial.Change(one, ParseSpec("link=air rate=2Mbit")); }),
-              HasSubstr("another SPEC gives its rate"));
+              HasSubstr("another SPEC also sets the rate of this link"));
   // The definition of the shared link moves from one pipeline to the other.
   trial.Change(two, ParseSpec("link=air"));
-  EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: it has no rate"));
+  EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: the link has no rate"));
   trial.Change(one, ParseSpec("link=air rate=2Mbit"));
   trial.Change(one, ParseSpec("link=air rate=3Mbit"));
   EXPECT_EQ(RefusalOf([&] { trial.CheckLinks(); }), "");

@@ -13,7 +13,7 @@ MergedPort::MergedPort(std::vector<std::unique_ptr<AnyPort>> ports)
   for (const auto& port : ports_) {
     epoll_event readable{};
     readable.events = EPOLLIN;
-    SystemCall("epoll_ctl of a queue", epoll_ctl(any_.get(), EPOLL_CTL_ADD, port->fd(), &readable));
+    SystemCall("add a queue to epoll", epoll_ctl(any_.get(), EPOLL_CTL_ADD, port->fd(), &readable));
   }
 }
 

@@ -14,8 +14,8 @@ std::string ForwarderFailure(const nlohmann::json& lab) {
   const int restarts = forwarder->at("restarts").get<int>();
   if (runs && restarts == 0) return "";
   const auto words = forwarder->value("last_words", std::string());
-  return fmt::format("the forwarder died {} times and was {}; packets were lost meanwhile{}",
-                     std::max(restarts, 1), runs ? "replaced" : "not replaced at last",
+  return fmt::format("the forwarder exited unexpectedly {} times and was {}; packets were lost{}",
+                     std::max(restarts, 1), runs ? "restarted" : "not restarted the last time",
                      words.empty() ? "" : fmt::format(" ({})", words));
 }
 

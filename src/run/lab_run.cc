@@ -132,8 +132,8 @@ class LabRun final : public RunKind {
   // until then.
   void NoteEarlyEnd(const sys::Interrupted& interrupted, Duration traffic) {
     EndEarly(interrupted, "",
-             fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
-                         traffic.ToSeconds(), FormatDuration(scenario_.duration)));
+             fmt::format("interrupted after {:.1f} s of traffic instead of {}", traffic.ToSeconds(),
+                         FormatDuration(scenario_.duration)));
     loop_->IgnoreSignals();
     LimitTheEnd();
   }
@@ -176,7 +176,7 @@ class LabRun final : public RunKind {
     plane->packets.clear();
     plane->drops.clear();
     results_.failures.push_back(fmt::format(
-        "node {}: its counters are not plausible; its program writes where it should not", node));
+        "node {}: implausible counters; the program of the node overwrites the counters", node));
   }
 
   // The number of lost packets since the lab was built, by node and cause.

@@ -121,7 +121,7 @@ void RunKind::EndEarly(const sys::Interrupted& interrupted, const std::string& h
                        const std::string& failure) {
   if (interrupted.signal() != SIGINT || machines_.AreSeveral()) throw interrupted;
   interrupted_ = interrupted.signal();
-  progress_.Line("interrupted: ends early and reports what was measured until now" + hint);
+  progress_.Line("interrupted: the run ends now and reports the results so far" + hint);
   results_.failures.push_back(failure);
 }
 

@@ -24,8 +24,8 @@ class SimulatedRun final : public RunKind {
     try {
       return conversation_->WaitForReport(false);
     } catch (const sys::Interrupted& interrupted) {
-      EndEarly(interrupted, "; once more: at once",
-               "interrupted: the results are of the time until then");
+      EndEarly(interrupted, "; interrupt again to stop immediately",
+               "interrupted: the results cover only the time until the interruption");
       return WaitUnlessItHangs();
     }
   }

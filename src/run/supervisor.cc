@@ -87,7 +87,7 @@ class Supervisor {
     gone_ = WatchRecord(scenario_.name);
     conversation_->WaitForConvergence();
     if (const auto& failures = conversation_->failures(); !failures.empty()) {
-      throw Error(fmt::format("the lab forwards otherwise than its protocols say: {}{}",
+      throw Error(fmt::format("the lab does not forward as its protocols decide: {}{}",
                               failures.front(), failures.size() > 1 ? ", and more" : ""));
     }
     client_.Detach();
@@ -96,7 +96,7 @@ class Supervisor {
   void Supervise() {
     loop_.Watch(gone_.get(), [this] {
       over_ = true;
-      throw Error("the lab was taken down");
+      throw Error("the lab was removed");
     });
     // Does not require convergence any more: the loss of some nodes must not end the routing of all
     // other nodes.
@@ -148,7 +148,7 @@ class Supervisor {
       CheckIsThere();
       return death.what();
     }
-    return "the simulator ended by itself";
+    return "the simulator exited by itself";
   }
 
   void Replace(std::string cause) {
@@ -275,7 +275,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   if (answer.is_object() && answer.empty() && !interrupted) return;
   sys::AwaitChild(child);
   if (interrupted) throw *interrupted;
-  if (!answer.is_object()) throw Error("the process that supervises the simulator died");
+  if (!answer.is_object()) throw Error("the supervisor of the simulator exited unexpectedly");
   throw Error(answer.value("message", ""), static_cast<ExitStatus>(answer.value("status", 1)));
 }
 

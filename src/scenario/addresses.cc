@@ -35,7 +35,7 @@ Wanted ParseWanted(const std::string& text) {
   const size_t slash = text.find('/');
   if (slash == std::string::npos) return {text, {}, {}};
   const auto family = FamilyNamed(text.substr(slash + 1));
-  if (!family) throw UsageError("'" + text + "': give ipv4 or ipv6 after the slash");
+  if (!family) throw UsageError("'" + text + "': expected ipv4 or ipv6 after the slash");
   return {text.substr(0, slash), family, {}};
 }
 
@@ -66,7 +66,7 @@ std::optional<IpAddress> Find(const Scenario& scenario, const std::string& node,
 
 wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node) {
   const auto found = Find(scenario, node, {});
-  if (!found) throw UsageError("node '" + node + "' has no address; connect it by a link");
+  if (!found) throw UsageError("node '" + node + "' has no address; connect the node with a link");
   return *found;
 }
 

@@ -17,7 +17,7 @@ edit it by hand.
 
 A scenario is one YAML file. Keys that are not listed here are errors. `viaduct run FILE.yaml --print`
 shows the file as it was parsed, with every default filled in, and `--set flows.0.rate=2Mbit`
-overrides a value from the command line. Messages name the file and line.
+overrides a value from the command line. Error messages name the file and line.
 
 ```yaml
 nodes: 5
@@ -31,7 +31,7 @@ flows:
 ```
 
 - Times: `10ns`, `3.5us`, `20ms`, `1s`, `2min`, `1h`. Times of flows, programs and events count from
-  the moment routes have converged; there `40%` is that part of the run's `duration`.
+  the moment routes have converged; there `40%` means this part of the run's `duration`.
 - Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
 - SPEC: `delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p`; all keys: [path-spec.md](path-spec.md).
 - Interfaces are called `eth0`, `eth1`, ... in the order of the links.
@@ -39,11 +39,11 @@ flows:
 )";
 
 const std::string kUsesHead = R"(
-## What each command does with them
+## What each command does with the keys
 
-`viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several machines. `viaduct sweep`,
-`plot` and `view` run `viaduct run`. All of them honour the keys that are not in this table. *refused*: an error that names the key. *not
-run*: the command says that it does not do that. *-*: it has no meaning there, so that one file serves all modes.
+The columns are `viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several machines.
+`viaduct sweep`, `plot` and `view` run `viaduct run`. All commands honour the keys that are not in this table. *refused*: an error that names
+the key. *not run*: the command reports that it does not do this. *-*: the key has no meaning there, so that one file serves all modes.
 
 )";
 

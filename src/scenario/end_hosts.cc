@@ -56,8 +56,11 @@ void HostChecks::Check(NodeSettings& node) const {
 void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
   const Value& at = PlaceOfNode(file_, node.name);
   if (!node.gateway.empty()) {
-    Fail(at,
-         fmt::format("nodes.{}.gateway: all hosts are on one network; leave it out", node.name));
+    Fail(
+        at,
+        fmt::format(
+            "nodes.{}.gateway: not supported, because all hosts are on one network; remove gateway",
+            node.name));
   }
   if (node.host) {
     node.data_plane = nullptr;  // a host forwards nothing
@@ -71,10 +74,10 @@ void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& n
     return;
   }
   if (HasFramePrograms(scenario_)) {
-    Fail(at, fmt::format("nodes.{}: other nodes forward frames by a program, so that all which are "
-                         "no hosts must; give it data_plane: {{program: bridge}}, say, or host: "
-                         "true",
-                         node.name));
+    Fail(at, fmt::format(
+                 "nodes.{}: other nodes forward frames with a program, so every node that is not a "
+                 "host must do so; set data_plane: {{program: bridge}}, for example, or host: true",
+                 node.name));
   }
   if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
     node.data_plane = &fib::kUserspacePlane;
@@ -95,8 +98,8 @@ void HostChecks::CheckServed(const NodeSettings& host,
   });
   if (is_served || leads_outside) return;
   Fail(PlaceOfNode(file_, host.name),
-       fmt::format("nodes.{}: this host shares no link with {}, which would carry its frames; link "
-                   "it with a node that is no host",
+       fmt::format("nodes.{}: this host shares no link with {} that could carry its frames; link "
+                   "the host to a node that is not a host",
                    host.name, bridged_->one));
 }
 
@@ -115,7 +118,8 @@ void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& n
   }
   if (node.gateway.empty()) {
     if (neighbours.size() != 1) {
-      Fail(at, fmt::format("{}: missing, and the host has {} neighbours", key, neighbours.size()));
+      Fail(at, fmt::format("{}: missing, and the host has {} neighbours, not one; set gateway", key,
+                           neighbours.size()));
     }
     node.gateway = *neighbours.begin();
   }
@@ -124,7 +128,7 @@ void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& n
     Fail(at, fmt::format("{}: '{}' shares no link with '{}'", key, node.gateway, node.name));
   }
   if (is_host(node.gateway)) {
-    Fail(at, fmt::format("{}: '{}' is a host itself", key, node.gateway));
+    Fail(at, fmt::format("{}: '{}' is a host itself and cannot be a gateway", key, node.gateway));
   }
 }
 
@@ -135,7 +139,9 @@ void HostChecks::CheckLinksOfRemote(const NodeSettings& node) const {
   });
   if (links == 1) return;
   Fail(PlaceOfNode(file_, node.name),
-       fmt::format("nodes.{}.remote: a remote node is on one link, not on {}", node.name, links));
+       fmt::format(
+           "nodes.{}.remote: a remote node must be on exactly one link, but this node is on {}",
+           node.name, links));
 }
 
 }  // namespace viaduct::scenario

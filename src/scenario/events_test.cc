@@ -55,7 +55,7 @@ TEST(EventsTest, ANatMovesToTheOtherDirectionAndBack) {
   const std::string link = "{line: all, up: nat=port, down: delay=1ms}";
   EXPECT_EQ(EventErrorOf(moved + ", " + back, "", link), "");
   EXPECT_THAT(EventErrorOf(moved + ", {at: 2s, link: n0-n1, up: nat=port}", "", link),
-              HasSubstr("the other direction has it already"));
+              HasSubstr("the other direction already has NAT"));
 }
 
 TEST(EventsTest, CapturesMayBeStartedAndStoppedAnyNumberOfTimes) {
@@ -69,9 +69,9 @@ TEST(EventsTest, CapturesMayBeStartedAndStoppedAnyNumberOfTimes) {
 
 TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1}"),
-              HasSubstr("give one of state, set (or up, down)"));
+              HasSubstr("needs exactly one of state, set (or up, down)"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, state: up, capture: start}"),
-              HasSubstr("give one"));
+              HasSubstr("needs exactly one"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: dely=1ms}"),
               HasSubstr("f.yaml:5: events[0].set: "));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: jitter=1ms dist=normal}, "
@@ -79,19 +79,19 @@ TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
               HasSubstr("events[1].down: "))
       << "valid by itself, but not for the SPEC of that time";
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: loss=1%, up: loss=2%}"),
-              HasSubstr("set is"));
+              HasSubstr("cannot be combined with set"));
   for (const char* empty : {"set: ''", "set: '  '", "up: '', down: loss=1%", "down: ''"}) {
     EXPECT_THAT(EventErrorOf(std::string("{at: 1s, link: n0-n1, ") + empty + "}"),
-                HasSubstr("is empty; give the keys that change"))
+                HasSubstr("is empty; list the keys that change"))
         << empty;
   }
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: ''}"), HasSubstr("f.yaml:5: events[0].set"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: lan0, up: loss=1%}", "", "{shared: all}"),
               HasSubstr("only a link of two nodes has directions"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: stop}"),
-              HasSubstr("is not captured then"));
+              HasSubstr("is not captured at that time"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: start}", "captures: all"),
-              HasSubstr("is already captured then"));
+              HasSubstr("is already captured at that time"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: delay=trace:/nowhere/trace}"),
               HasSubstr("/nowhere/trace"));
 }
@@ -106,7 +106,7 @@ TEST(EventsTest, WhatCannotBeAppliedAtItsTimeIsRefusedBeforeAnythingStarts) {
       return EventErrorOf(events, mode, "{line: all, up: rate=2Mbit link=air, down: link=air}");
     };
     EXPECT_THAT(error_of("{at: 1s, link: n1-n2, up: rate=1Mbit}"),
-                HasSubstr("events[0].up: SPEC: link=air: another SPEC gives its rate"))
+                HasSubstr("events[0].up: SPEC: link=air: another SPEC also sets the rate"))
         << mode << ": n0-n1 gives it, too";
     EXPECT_EQ(error_of("{at: 1s, link: n1-n2, set: delay=1ms}"), "") << mode;
   }
@@ -117,20 +117,20 @@ TEST(EventsTest, WhatCannotBeAppliedAtItsTimeIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(EventErrorOf("{at: 1s, link: n0-n1, up: rate=1Mbit}", "", one), "");
   EXPECT_EQ(EventErrorOf(none, "", one), "");
   EXPECT_THAT(EventErrorOf(none, "mode: simulate", one),
-              HasSubstr("events[0].up: SPEC: link=air: it has no rate"));
+              HasSubstr("events[0].up: SPEC: link=air: the link has no rate"));
 }
 
 TEST(EventsTest, ALinkThatIsSharedNeedsARate) {
   EXPECT_THAT(EventErrorOf("", "", "{line: all, spec: link=air}"),
-              HasSubstr("SPEC: link=air: it has no rate"));
+              HasSubstr("SPEC: link=air: the link has no rate"));
   const std::string of_class = "classes: [{name: a, filter: udp, spec: link=air}]}";
   EXPECT_THAT(EventErrorOf("", "", "{line: all, " + of_class),
-              HasSubstr("SPEC: link=air: it has no rate"));
+              HasSubstr("SPEC: link=air: the link has no rate"));
   EXPECT_EQ(EventErrorOf("", "", "{line: all, spec: rate=1Mbit link=air, " + of_class), "");
   EXPECT_THAT(EventErrorOf("", "mode: simulate",
                            "{pair: [n0, n1], up: rate=1Mbit link=a, down: rate=2Mbit link=a}, "
                            "{pair: [n1, n2]}"),
-              HasSubstr("link n0-n1: SPEC: link=a: another SPEC gives its rate"));
+              HasSubstr("link n0-n1: SPEC: link=a: another SPEC also sets the rate"));
 }
 
 TEST(EventsTest, TheKernelsEmulatorIsRefusedWhereItWouldEmulate) {

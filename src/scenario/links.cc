@@ -78,11 +78,13 @@ class LinkReader {
     }
     for (const char* key : {"name", "addresses"}) {
       if (!IsOne(found) && entry.Has(key)) {
-        entry.Fail(key, fmt::format("only for pair, shared, wifi and interface, not {}", found));
+        entry.Fail(
+            key,
+            fmt::format("supported only for pair, shared, wifi and interface, not for {}", found));
       }
     }
     if (found != "interface" && entry.Has("node")) {
-      entry.Fail("node", fmt::format("only for interface, not {}", found));
+      entry.Fail("node", fmt::format("supported only for interface, not for {}", found));
     }
     return found;
   }
@@ -123,7 +125,9 @@ class LinkReader {
   std::vector<std::string> NodeOfInterface(const Section& entry) const {
     entry.Need({"node", "addresses"});
     for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
-      if (entry.Has(key)) entry.Fail(key, "not for an interface, whose link is outside");
+      if (entry.Has(key))
+        entry.Fail(
+            key, "not supported for an interface, whose link is outside the lab; remove this key");
     }
     const std::string name = entry.Text("interface");
     if (name.size() > 15 || name.find_first_of("/ ") != std::string::npos) {
@@ -136,11 +140,12 @@ class LinkReader {
     std::vector<std::string> nodes =
         shape == "interface" ? NodeOfInterface(entry) : Nodes(entry, shape.c_str(), true);
     if (shape == "pair" && nodes.size() != 2) {
-      entry.Fail("pair", fmt::format("{} nodes; a pair has two", nodes.size()));
+      entry.Fail("pair",
+                 fmt::format("{} nodes are listed; a pair needs exactly two", nodes.size()));
     }
     if (shape == "shared" && nodes.size() < 2) entry.Fail("shared", "needs two nodes or more");
     if (shape == "shared" && (entry.Has("up") || entry.Has("down"))) {
-      entry.Fail(entry.Has("up") ? "up" : "down", "a shared link has no direction; use spec");
+      entry.Fail(entry.Has("up") ? "up" : "down", "a shared link has no directions; use spec");
     }
     Add(std::move(nodes), shape == "pair" ? lab::Link::Kind::kPair : lab::Link::Kind::kBridge);
     if (shape == "interface") links_.back().interface = entry.Text("interface");
@@ -149,11 +154,13 @@ class LinkReader {
 
   void ReadWifi(const Section& entry) {
     for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
-      if (entry.Has(key)) entry.Fail(key, "not for Wi-Fi, whose channel decides");
+      if (entry.Has(key))
+        entry.Fail(key, "not supported for Wi-Fi, whose channel determines this; remove this key");
     }
     if (bridged_) {
-      entry.Fail("wifi",
-                 fmt::format("{} needs links that carry any Ethernet frame", bridged_->one));
+      entry.Fail("wifi", fmt::format("not supported, because {} needs links that carry any "
+                                     "Ethernet frame; use another kind of link",
+                                     bridged_->one));
     }
     const Section section = entry.Inner("wifi");
     Add(Nodes(section, "nodes", true), lab::Link::Kind::kBridge);
@@ -163,7 +170,8 @@ class LinkReader {
     link.wifi.nodes = link.nodes;
     const std::string& access_point = link.wifi.access_point;
     if (!access_point.empty() && std::ranges::find(link.nodes, access_point) == link.nodes.end()) {
-      section.Fail("access_point", fmt::format("'{}' is not one of its nodes", access_point));
+      section.Fail("access_point",
+                   fmt::format("'{}' is not one of the channel's nodes", access_point));
     }
     ReadNameAndAddresses(entry);
   }
@@ -172,7 +180,7 @@ class LinkReader {
     if (entry.Has("name")) {
       links_.back().name = entry.Text("name");
       if (!names_.insert(links_.back().name).second) {
-        entry.Fail("name", fmt::format("two links are called '{}'", links_.back().name));
+        entry.Fail("name", fmt::format("two links have the name '{}'", links_.back().name));
       }
     }
     ReadAddresses(entry, links_.back());
@@ -192,7 +200,11 @@ class LinkReader {
     const int64_t rows = grid.Integer("rows", 1, 1000);
     const std::vector<std::string> nodes = Nodes(grid, "nodes", false);
     if (static_cast<int64_t>(nodes.size()) != columns * rows || nodes.size() < 2) {
-      grid.Fail("columns", fmt::format("{} x {} for {} nodes", columns, rows, nodes.size()));
+      grid.Fail(
+          "columns",
+          fmt::format(
+              "{} columns x {} rows for {} nodes; the numbers must match, with 2 nodes or more",
+              columns, rows, nodes.size()));
     }
     for (int64_t i = 0; i < columns * rows; ++i) {
       if (i % columns + 1 < columns) Add({nodes[i], nodes[i + 1]});
@@ -208,7 +220,7 @@ class LinkReader {
     size_t count = 0;
     for (const std::string& leaf : Nodes(star, "leaves", true)) {
       if (leaf == center && leaves && leaves->IsList()) {
-        star.Fail("leaves", fmt::format("'{}' is the center", leaf));
+        star.Fail("leaves", fmt::format("'{}' is the center and cannot be a leaf", leaf));
       }
       if (leaf == center) continue;
       Add({center, leaf});
@@ -221,10 +233,10 @@ class LinkReader {
     ReadMembers(entry, link);
     constexpr int kMaxOverWifi = 2296;  // 2304 (IEEE 802.11, 9.2.3) less LLC's and SNAP's headers
     if (entry.Has("wifi") && link.mtu > kMaxOverWifi) {
-      entry.Fail("mtu", fmt::format("{} is the most over Wi-Fi", kMaxOverWifi));
+      entry.Fail("mtu", fmt::format("the maximum over Wi-Fi is {}", kMaxOverWifi));
     }
     if (entry.Has("spec") && link.up && link.down) {
-      entry.Fail("spec", "has no effect if both up and down are given");
+      entry.Fail("spec", "has no effect if both up and down are set; remove spec");
     }
     entry.Each("classes", [&](const Section& each) {
       link.classes.push_back(ReadClass(each, link.classes, entry.Has("shared")));
@@ -233,8 +245,11 @@ class LinkReader {
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
     const int most = LinkSettings::kMaxMtu - (bridged_ ? bridged_->overhead : 0);
     if (bridged_ && link.mtu > most) {
-      entry.Fail("mtu", fmt::format("{} is more than {}: {} makes frames up to {} bytes longer",
-                                    link.mtu, most, bridged_->one, bridged_->overhead));
+      entry.Fail(
+          "mtu",
+          fmt::format(
+              "{} is more than the maximum of {}, because {} makes frames up to {} bytes longer",
+              link.mtu, most, bridged_->one, bridged_->overhead));
     }
   }
 
@@ -243,18 +258,21 @@ class LinkReader {
   static void CheckNat(const Section& entry, const LinkSettings& link) {
     for (const LinkClass& each : link.classes) {
       if (!each.spec.nat && !(each.up && each.up->nat) && !(each.down && each.down->nat)) continue;
-      entry.Fail("classes", fmt::format("'{}': nat is of a whole direction; give it to the link's "
-                                        "up or down",
+      entry.Fail("classes", fmt::format("'{}': nat applies to a whole direction, not to a class; "
+                                        "set it in the link's up or down",
                                         each.name));
     }
     const bool up = link.up.value_or(link.spec).nat.has_value();
     const bool down = link.down.value_or(link.spec).nat.has_value();
     const char* const key = link.up || link.down ? (down ? "down" : "up") : "spec";
     if ((up || down) && entry.Has("shared")) {
-      entry.Fail(key, "nat: a shared link has no side behind it; use links of two nodes");
+      entry.Fail(key,
+                 "nat: a shared link has no side that can be behind a NAT; use links of two nodes");
     }
     if (up && down)
-      entry.Fail(key, "nat: one direction of a link can have it; give it to up or down");
+      entry.Fail(
+          key,
+          "nat: only one direction of a link can have NAT; set it in up or in down, not in both");
   }
 
   static LinkClass ReadClass(const Section& entry, const std::vector<LinkClass>& before,
@@ -264,17 +282,17 @@ class LinkReader {
     ReadMembers(entry, read);
     read.name = entry.Text("name");
     if (std::ranges::find(before, read.name, &LinkClass::name) != before.end()) {
-      entry.Fail("name", fmt::format("two classes are called '{}'", read.name));
+      entry.Fail("name", fmt::format("two classes have the name '{}'", read.name));
     }
     entry.Located("filter", [&] {
       if (!sys::PacketFilter::Compile(read.filter).PassesEverything()) return;
-      throw UsageError("it matches everything; use the link's own spec");
+      throw UsageError("the filter matches all packets; use the link's own spec");
     });
     if (is_shared && (read.up || read.down)) {
-      entry.Fail(read.up ? "up" : "down", "a shared link has no direction; use spec");
+      entry.Fail(read.up ? "up" : "down", "a shared link has no directions; use spec");
     }
     if (entry.Has("spec") && read.up && read.down) {
-      entry.Fail("spec", "has no effect if both up and down are given");
+      entry.Fail("spec", "has no effect if both up and down are set; remove spec");
     }
     return read;
   }
@@ -286,7 +304,9 @@ class LinkReader {
     const size_t count = link.addresses.size(), nodes = link.nodes.size();
     if (count == 0) return;
     if (count % nodes != 0) {
-      entry.Fail("addresses", fmt::format("{} addresses for {} nodes", count, nodes));
+      entry.Fail("addresses", fmt::format("{} addresses for {} nodes; one address, or one of each "
+                                          "family, is needed for each node",
+                                          count, nodes));
     }
     for (size_t i = 0; i < count; ++i) {
       const wire::IpPrefix &address = link.addresses[i], &first = link.addresses[i / nodes * nodes];
@@ -315,10 +335,10 @@ class LinkReader {
   void CheckBridged(const Section& entry, const std::string& node, const wire::IpPrefix& address) {
     const bool has = address != kNoAddress;
     if (has != IsHost(node)) {
-      entry.Fail("addresses", has ? fmt::format("'{}' is {}, which has none; write none in "
-                                                "its place",
-                                                node, bridged_->one)
-                                  : fmt::format("the host '{}' needs one", node));
+      entry.Fail("addresses",
+                 has ? fmt::format("'{}' is {}, which has no address; write none for this node",
+                                   node, bridged_->one)
+                     : fmt::format("the host '{}' needs an address, not none", node));
     }
     if (has && std::ranges::find(given_, address) != given_.end()) {
       entry.Fail("addresses", fmt::format("{} is given twice", address.ToString()));
@@ -392,8 +412,9 @@ class LinkReader {
     }
     for (size_t i = 0; i < links_.size(); ++i) {
       if (links_[i].addresses.empty()) {
-        Fail(*places_[i],
-             fmt::format("link '{}' has no addresses and addressing assigns none", links_[i].name));
+        Fail(*places_[i], fmt::format("link '{}' has no addresses and addressing assigns none; set "
+                                      "addresses, or a prefix in addressing",
+                                      links_[i].name));
       }
     }
   }
@@ -431,7 +452,8 @@ class LinkReader {
       throw UsageError(
           fmt::format("'{}' has host bits set; write {}", text, prefix.Network().ToString()));
     }
-    if (prefix.address.IsMulticast()) throw UsageError(fmt::format("'{}' is multicast", text));
+    if (prefix.address.IsMulticast())
+      throw UsageError(fmt::format("'{}' is a multicast prefix", text));
     return prefix;
   }
 

@@ -69,7 +69,7 @@ TEST(LinksTest, WrongClassesAreNamed) {
   EXPECT_THAT(error("classes: [{name: a}]"), HasSubstr("filter"));
   EXPECT_THAT(error("classes: [{filter: udp}]"), HasSubstr("name"));
   EXPECT_THAT(error("classes: [{name: a, filter: udp}, {name: a, filter: tcp}]"),
-              HasSubstr("links[0].classes[1].name: two classes are called 'a'"));
+              HasSubstr("links[0].classes[1].name: two classes have the name 'a'"));
   EXPECT_THAT(error("classes: [{name: a, filter: upd port 53}]"),
               HasSubstr("links[0].classes[0].filter: packet filter \"upd port 53\""));
   EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2}]"),
@@ -77,10 +77,10 @@ TEST(LinksTest, WrongClassesAreNamed) {
   EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2%, up: dup=1%, down: dup=1%}]"),
               HasSubstr("links[0].classes[0].spec: has no effect"));
   EXPECT_THAT(LinkErrorOf("{shared: all, classes: [{name: a, filter: udp, up: loss=2%}]}"),
-              HasSubstr("links[0].classes[0].up: a shared link has no direction"));
+              HasSubstr("links[0].classes[0].up: a shared link has no directions"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, node: r, addresses: [192.0.2.1/24], "
                           "classes: [{name: a, filter: udp}]}"),
-              HasSubstr("links[1].classes: not for an interface"));
+              HasSubstr("links[1].classes: not supported for an interface"));
 }
 
 TEST(LinksTest, AnInterfaceIsAllThatANodeNeeds) {
@@ -92,14 +92,15 @@ TEST(LinksTest, WhatAnInterfaceCannotHaveIsNamed) {
   const std::string nic = "{line: all}, {interface: eno1, node: r, addresses: [192.0.2.1/24]";
   EXPECT_EQ(LinkErrorOf(nic + "}"), "");
   EXPECT_THAT(LinkErrorOf(nic + ", spec: loss=1%}"),
-              HasSubstr("links[1].spec: not for an interface"));
-  EXPECT_THAT(LinkErrorOf(nic + ", emulator: kernel}"), HasSubstr("links[1].emulator: not for"));
+              HasSubstr("links[1].spec: not supported for an interface"));
+  EXPECT_THAT(LinkErrorOf(nic + ", emulator: kernel}"),
+              HasSubstr("links[1].emulator: not supported for"));
   EXPECT_THAT(LinkErrorOf(nic + "}", "simulate"),
-              HasSubstr("interface eno1: not in mode simulate"));
+              HasSubstr("interface eno1: not supported in mode simulate"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, node: r}"), HasSubstr("addresses"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, addresses: [192.0.2.1/24]}"),
               HasSubstr("node"));
-  EXPECT_THAT(LinkErrorOf("{line: all, node: r}"), HasSubstr("only for interface, not line"));
+  EXPECT_THAT(LinkErrorOf("{line: all, node: r}"), HasSubstr("only for interface, not for line"));
   EXPECT_THAT(LinkErrorOf(nic + "}, {interface: eno1, node: n0, addresses: [192.0.3.1/24]}"),
               HasSubstr("interface 'eno1' is given twice"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno2, node: r, addresses: [192.0.2.1/24]}"),
@@ -148,9 +149,9 @@ TEST(LinksTest, AddressesOfHostsOfRBridgesMayBeGiven) {
     return "";
   };
   EXPECT_THAT(error("{pair: [a, n0], addresses: [192.0.2.1/24, 192.0.2.2/24]}, {pair: [n1, b]}"),
-              HasSubstr("'n0' is an RBridge, which has none; write none"));
+              HasSubstr("'n0' is an RBridge, which has no address; write none"));
   EXPECT_THAT(error("{pair: [a, n0], addresses: [none, none]}, {pair: [n1, b]}"),
-              HasSubstr("the host 'a' needs one"));
+              HasSubstr("the host 'a' needs an address"));
   EXPECT_THAT(error("{pair: [a, n0], addresses: [192.0.2.1/24, none]}, "
                     "{pair: [n1, b], addresses: [none, 192.0.2.1/24]}"),
               HasSubstr("192.0.2.1/24 is given twice"));
@@ -175,21 +176,22 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
   EXPECT_EQ(error("", {"mode=offload"}), "");
   EXPECT_EQ(error("data_plane: userspace\n", {"mode=offload"}), "");
   EXPECT_EQ(error("data_plane: auto\n", {"mode=offload"}), "");
-  EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; leave it out"));
+  EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; remove gateway"));
   for (const char* plane : {"kernel", "joined"}) {
     EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=offload"}),
-                HasSubstr("n0 is an RBridge, which forwards frames; give userspace, ebpf or auto"));
+                HasSubstr("n0 is an RBridge, which forwards frames; use userspace, ebpf or auto"));
   }
   for (const char* plane : {"userspace", "ebpf", "auto"}) {
     EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=traditional"}),
-                HasSubstr("leave it out, or use mode emulate or offload"));
+                HasSubstr("remove data_plane, or use mode emulate or offload"));
     EXPECT_EQ(error(fmt::format("data_plane: {}\n", plane), {"mode=emulate"}), "");
   }
   EXPECT_EQ(error("data_plane: simulator\n", {"mode=traditional"}), "");
   EXPECT_EQ(error("", {"links.0.mtu=65497"}), "") << "with what RBridges add the longest";
   EXPECT_THAT(
       error("", {"links.0.mtu=65498"}),
-      HasSubstr("links[0].mtu: 65498 is more than 65497: an RBridge makes frames up to 24"));
+      HasSubstr("links[0].mtu: 65498 is more than the maximum of 65497, because an RBridge makes"
+                " frames up to 24"));
 }
 
 TEST(LinksTest, HostsThatNoRBridgeServesAreNamed) {

@@ -80,9 +80,10 @@ class Loader {
     }
     protocol = CanonicalProtocol(protocol);
     if ((protocol == "static" || protocol == kNoProtocol) && routing.Has("attributes")) {
-      routing.Fail("attributes", protocol == kNoProtocol
-                                     ? "there is no protocol (none) that would have any"
-                                     : "'static' has none");
+      routing.Fail("attributes",
+                   protocol == kNoProtocol
+                       ? "not supported, because protocol is none; remove attributes"
+                       : "not supported, because protocol is static; remove attributes");
     }
     CheckSample(routing);
   }
@@ -91,16 +92,20 @@ class Loader {
     const auto& sample = scenario_.routing.sample;
     if (!sample) return;
     const Duration shortest = Duration::Milliseconds(100);
-    if (*sample < shortest) routing.Fail("sample", "100ms is the shortest");
+    if (*sample < shortest) routing.Fail("sample", "is too short; the shortest interval is 100ms");
     if (scenario_.routing.protocol == kNoProtocol) {
-      routing.Fail("sample", "there is no protocol (none) whose routes could be sampled");
+      routing.Fail("sample",
+                   "protocol is none, so that there are no routes to sample; remove sample");
     }
     const RoutingProtocol* known = FindRoutingProtocol(scenario_.routing.protocol);
     if (known != nullptr && (known->bridges || known->reactive)) {
-      routing.Fail("sample", fmt::format("{} has no routes that could be sampled", known->name));
+      routing.Fail("sample",
+                   fmt::format("{} has no routes that can be sampled; remove sample", known->name));
     }
     if (file_.Has("machines"))
-      routing.Fail("sample", "not with several machines, none of which knows all");
+      routing.Fail(
+          "sample",
+          "not supported with machines, because no machine knows all routes; remove sample");
   }
 
   void CheckNodes() {
@@ -108,7 +113,8 @@ class Loader {
     std::set<std::string> interfaces = LinkedInterfaces();
     for (NodeSettings& node : scenario_.nodes) {
       if (!hosts.IsLinked(node.name) && node.physical_interfaces.empty()) {
-        Fail(PlaceOfNode(file_, node.name), fmt::format("nodes: '{}' is on no link", node.name));
+        Fail(PlaceOfNode(file_, node.name),
+             fmt::format("nodes: '{}' is on no link; add the node to a link", node.name));
       }
       for (const std::string& interface : node.physical_interfaces) {
         if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
@@ -150,8 +156,8 @@ class Loader {
       if (node.host) CheckHost(node, *protocol);
       if (!RunsProtocol(scenario_, node) || routed.contains(node.name)) continue;
       file_.Inner("routing").Fail(
-          "protocol", fmt::format("{} routes {}, of which '{}' has no address; give it one "
-                                  "(addressing.{}), or use {} or static",
+          "protocol", fmt::format("{} routes {}, but node '{}' has no address of this family; "
+                                  "assign one (addressing.{}), or use {} or static",
                                   protocol->type, ipv4 ? "IPv4" : "IPv6", node.name,
                                   ipv4 ? "ipv4" : "ipv6", ipv4 ? "ns3::RipNg" : "ns3::Rip"));
     }
@@ -166,12 +172,14 @@ class Loader {
       };
       if (!node.routed_by_programs && !node.program.empty()) continue;
       if (bridged_) {
-        fail(fmt::format("none is for routers, and this node is {}", bridged_->one).c_str());
+        fail(fmt::format("none is supported only for routers, but this node is {}; remove routing",
+                         bridged_->one)
+                 .c_str());
       }
       if (node.routed_by_programs && file_.Has("machines")) {
         fail(
-            "not with several machines, none of which knows all; write routing: none for all "
-            "nodes");
+            "not supported with machines, because no machine knows all routes; set the top-level "
+            "routing: none, which applies to all nodes");
       }
       // Programs change the kernel's routes, so the kernel must forward; by default the simulator
       // would forward in mode emulate.
@@ -185,7 +193,7 @@ class Loader {
     if (protocol.announces_networks) return;
     Fail(PlaceOfNode(file_, node.name),
          fmt::format("nodes.{}.host: {} announces nodes, not networks, so no other router would "
-                     "reach the host; leave out host: true, or use another routing.protocol",
+                     "reach the host; remove host: true, or use another routing.protocol",
                      node.name, protocol.name));
   }
 
@@ -208,12 +216,12 @@ class Loader {
     for (const Value& item : list.items) {
       const Value* name = item.Find("name");
       if (!name || !name->IsScalar()) continue;
-      if (name->text.empty()) Fail(*name, fmt::format("{}: an empty name", what));
+      if (name->text.empty()) Fail(*name, fmt::format("{}: a name is empty", what));
       if (name->text.find_first_of("\n\r\t") != std::string::npos) {
-        Fail(*name, fmt::format("{}: a name with a line break or tab in it", what));
+        Fail(*name, fmt::format("{}: a name contains a line break or a tab", what));
       }
       if (!names.insert(name->text).second) {
-        Fail(*name, fmt::format("{}: two are called '{}'", what, name->text));
+        Fail(*name, fmt::format("{}: the name '{}' is used twice", what, name->text));
       }
     }
     return names;
@@ -232,11 +240,12 @@ class Loader {
     ReadMembers(section, flow);
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
-    if (flow.from == flow.to) section.Fail("to", "is also the sender");
+    if (flow.from == flow.to)
+      section.Fail("to", "is the same node as the sender; choose another receiver");
     if (bridged_) CheckHosts(section, flow);
     if (flow.kind == Flow::Kind::kUdp && !flow.rate && IsOnWifi(scenario_, flow.from)) {
-      section.Fail("type", fmt::format("udp: '{}' is on Wi-Fi, which has no one rate to send at; "
-                                       "give the flow one, for example rate: 2Mbit",
+      section.Fail("type", fmt::format("udp: '{}' is on Wi-Fi, which has no fixed rate; set the "
+                                       "flow's rate, for example rate: 2Mbit",
                                        flow.from));
     }
     if (section.Has("address")) {
@@ -247,12 +256,14 @@ class Loader {
     // IPv4.
     flow.size =
         static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
-    if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");
+    if (flow.rate && flow.kind == Flow::Kind::kPing)
+      section.Fail("rate", "not supported for type ping; use interval");
     if (section.Has("interval") && flow.kind != Flow::Kind::kPing) {
-      section.Fail("interval", "only for type ping; use rate");
+      section.Fail("interval", "supported only for type ping; use rate");
     }
     if (section.Has("size") && flow.kind == Flow::Kind::kTcp) {
-      section.Fail("size", "TCP is a stream; its segments follow the MTU");
+      section.Fail("size",
+                   "not supported for type tcp, whose segments depend on the MTU; remove size");
     }
     CheckInterval(section, flow.interval);
     flow.start = ReadMoment(section, "start", scenario_.duration);
@@ -274,12 +285,13 @@ class Loader {
       if (node.host || (!from && node.name != flow.to)) continue;
       section.Fail(
           from ? "from" : "to",
-          fmt::format("'{}' is {}, which has no address; give a host", node.name, bridged_->one));
+          fmt::format("'{}' is {}, which has no address; choose a host", node.name, bridged_->one));
     }
   }
 
   static void CheckInterval(const Section& section, Duration interval) {
-    if (interval < Duration::Microseconds(100)) section.Fail("interval", "100us is the shortest");
+    if (interval < Duration::Microseconds(100))
+      section.Fail("interval", "is too short; the shortest interval is 100us");
   }
 
   // Makes the duration a number of whole seconds, at most a day, as iperf3 requires: a given
@@ -288,13 +300,14 @@ class Loader {
     const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
     const bool exact = section.Has("duration") && !section.Text("duration").ends_with('%');
     if (whole != duration && exact) {
-      section.Fail("duration", "a TCP flow lasts whole seconds");
+      section.Fail("duration", "a TCP flow must last a whole number of seconds");
     }
     if (whole == Duration()) {
-      section.Fail("type", "a TCP flow needs a whole second, but less is left of the run");
+      section.Fail("type", "a TCP flow needs at least one second, but less is left of the run");
     }
     if (whole > Duration::Seconds(86400)) {
-      section.Fail(section.Has("duration") ? "duration" : "type", "a TCP flow lasts a day at most");
+      section.Fail(section.Has("duration") ? "duration" : "type",
+                   "a TCP flow can last at most one day");
     }
     duration = whole;
   }
@@ -330,7 +343,7 @@ class Loader {
       const auto [other, added] = files.emplace(OutputFileOf(name), name);
       if (added) continue;
       Fail(programs.items[i], fmt::format("programs: the output of '{}' and of '{}' would go to "
-                                          "the same file, {}; give one another name",
+                                          "the same file, {}; rename one of these programs",
                                           other->second, name, other->first));
     }
   }
@@ -350,7 +363,9 @@ class Loader {
       program.timeout = ReadSpan(section, "timeout", program.start, scenario_.duration);
     }
     if (program.background && section.Has("expect")) {
-      section.Fail("expect", "the status of a background program does not count");
+      section.Fail("expect",
+                   "not supported with background, because the exit status is ignored; remove one "
+                   "of the two");
     }
     for (const auto& [name, value] : program.environment) {
       if (name.empty() || name.find('=') != std::string::npos) {
@@ -391,7 +406,9 @@ class Loader {
     for (const NodeSettings& node : scenario_.nodes) {
       if (all ? node.kernel.has_value() : wanted.contains(node.name)) {
         if (!node.kernel)
-          state.Fail("nodes", fmt::format("the stack of {} is ns-3's, not a kernel", node.name));
+          state.Fail("nodes", fmt::format("the stack of node {} is ns-3's, not a kernel; remove "
+                                          "the node from this list, or set its stack: kernel",
+                                          node.name));
         scenario_.state.push_back(node.name);
       }
     }
@@ -404,14 +421,17 @@ class Loader {
     if (scenario_.mode != Mode::kSimulate) {
       SettleStacks();
       if (scenario_.kernel_memory) {
-        file_.Fail("kernel_memory",
-                   fmt::format("is of kernels in virtual time, which mode simulate has, not {}",
-                               ModeName(scenario_.mode)));
+        file_.Fail(
+            "kernel_memory",
+            fmt::format(
+                "applies to kernels in virtual time, which only mode simulate has, not mode {}",
+                ModeName(scenario_.mode)));
       }
       if (!scenario_.state.empty()) {
-        file_.Fail("state",
-                   fmt::format("the state of kernels is only available in mode simulate, not {}",
-                               ModeName(scenario_.mode)));
+        file_.Fail(
+            "state",
+            fmt::format("the state of kernels is only available in mode simulate, not in mode {}",
+                        ModeName(scenario_.mode)));
       }
       return;
     }
@@ -419,15 +439,16 @@ class Loader {
     CheckKernelMemory();
     for (const LinkSettings& link : scenario_.links) {
       if (!link.interface.empty()) {
-        file_.Fail("links", fmt::format("interface {}: not in mode simulate", link.interface));
+        file_.Fail("links",
+                   fmt::format("interface {}: not supported in mode simulate", link.interface));
       }
     }
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.physical_interfaces.empty()) {
-        Fail(PlaceOfNode(file_, node.name), "interfaces: not in mode simulate");
+        Fail(PlaceOfNode(file_, node.name), "interfaces: not supported in mode simulate");
       }
       if (!node.container.empty()) {
-        Fail(PlaceOfNode(file_, node.name), "container: not in mode simulate");
+        Fail(PlaceOfNode(file_, node.name), "container: not supported in mode simulate");
       }
     }
   }
@@ -449,8 +470,8 @@ class Loader {
                                      [&](const NodeSettings& each) { return each.name == name; });
       if (node->kernel) continue;
       Fail(file_.At("programs").items[i],
-           fmt::format("programs[{}].node: {} has ns-3's own stack, which runs no programs in mode "
-                       "simulate; give it stack: kernel, or use emulate or offload",
+           fmt::format("programs[{}].node: {} has ns-3's own stack, which cannot run programs in "
+                       "mode simulate; set its stack: kernel, or use mode emulate or offload",
                        i, name));
     }
   }
@@ -466,15 +487,16 @@ class Loader {
            node.data_plane->Unavailable(fib::Feature::kKernelStack).empty());
       if (is_host_kernel && node.kernel == "") node.kernel.reset();
       if (!node.kernel) continue;
-      const std::string why = is_host_kernel
-                                  ? fmt::format(
-                                        "stack: kernel:{0} is for mode simulate; in mode offload "
-                                        "nodes have the host's own (write stack: kernel)",
-                                        *node.kernel)
-                                  : fmt::format(
-                                        "stack: a kernel in virtual time is for mode simulate, not "
-                                        "{}, where ns-3 forwards the packets of node {}",
-                                        ModeName(scenario_.mode), node.name);
+      const std::string why =
+          is_host_kernel
+              ? fmt::format(
+                    "stack: kernel:{0} is supported only in mode simulate; in mode offload nodes "
+                    "use this machine's kernel (set stack: kernel)",
+                    *node.kernel)
+              : fmt::format(
+                    "stack: a kernel in virtual time is supported only in mode simulate; in mode "
+                    "{} ns-3 forwards the packets of node {}; change mode or stack",
+                    ModeName(scenario_.mode), node.name);
       Fail(file_.Has("stack") ? file_.At("stack") : PlaceOfNode(file_, node.name), why);
     }
   }

@@ -29,11 +29,14 @@ std::vector<IpPrefix> ReadPools(const Section& addressing) {
     }
     const IpAddress& address = pool.address;
     if (address.IsMulticast() || wire::IsLinkLocal(address) || wire::IsLoopback(address)) {
-      addressing.Fail("loopback", fmt::format("'{}' holds no addresses that others reach", text));
+      addressing.Fail("loopback",
+                      fmt::format("'{}' contains no addresses that other nodes can reach", text));
     }
     for (const IpPrefix& other : pools) {
       if (other.address.family == address.family) {
-        addressing.Fail("loopback", "give one prefix of IPv4, one of IPv6, or both");
+        addressing.Fail(
+            "loopback",
+            "more than one prefix of a family; set one IPv4 prefix, one IPv6 prefix, or both");
       }
     }
     pools.push_back(pool);
@@ -53,11 +56,14 @@ std::vector<IpPrefix> ReadOwn(const Section& node) {
     const IpAddress& address = prefix.address;
     if (prefix.length != BitsOf(address) || address.IsMulticast() || address.IsUnspecified() ||
         wire::IsLinkLocal(address) || wire::IsLoopback(address)) {
-      node.Fail("loopback", fmt::format("'{}' is not an address of a node, as 10.255.0.1", text));
+      node.Fail("loopback",
+                fmt::format("'{}' is not a valid address of a node, such as 10.255.0.1", text));
     }
     for (const IpPrefix& other : own) {
       if (other.address.family == address.family) {
-        node.Fail("loopback", "give one address of IPv4, one of IPv6, or both");
+        node.Fail(
+            "loopback",
+            "more than one address of a family; set one IPv4 address, one IPv6 address, or both");
       }
     }
     own.push_back(prefix);
@@ -90,7 +96,9 @@ class Loopbacks {
       if (found == own.end()) continue;
       if (node.host) {
         Fail(PlaceOfNode(file_, node.name),
-             fmt::format("nodes.{}.loopback: is not announced for a host", node.name));
+             fmt::format("nodes.{}.loopback: not supported for a host, whose loopback address is "
+                         "not announced; remove loopback",
+                         node.name));
       }
       for (const IpPrefix& address : found->second) Add(node, address, At(node));
     }
@@ -106,7 +114,8 @@ class Loopbacks {
   void Add(NodeSettings& node, const IpPrefix& address, const Value& at) {
     CheckProtocol(address, at);
     if (!taken_.insert(address.address).second) {
-      Fail(at, fmt::format("loopback: {} is the address of two nodes", address.address.ToString()));
+      Fail(at, fmt::format("loopback: {} is the address of two nodes; change one of them",
+                           address.address.ToString()));
     }
     for (const LinkSettings& link : scenario_.links) {
       const auto overlaps = [&](const IpPrefix& each) {
@@ -123,17 +132,19 @@ class Loopbacks {
   void CheckProtocol(const IpPrefix& address, const Value& at) const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
     if (const FrameNodes* nodes = FrameNodesOf(scenario_)) {
-      Fail(at, fmt::format("loopback: {} has no address", nodes->one));
+      Fail(at, fmt::format("loopback: not supported, because {} has no address; remove loopback",
+                           nodes->one));
     }
     if (protocol == nullptr) return;  // static routes, or a protocol of the user
     if (!protocol->announces_networks) {
-      Fail(at, fmt::format("loopback: {} announces one address of each node, that of a link; leave "
-                           "it out, or use another routing.protocol",
-                           protocol->name));
+      Fail(at,
+           fmt::format("loopback: not supported with {}, which announces only one address of each "
+                       "node, that of a link; remove loopback, or use another routing.protocol",
+                       protocol->name));
     }
     if (protocol->family == address.address.family) return;
-    Fail(at, fmt::format("loopback: {} announces no addresses such as {}", protocol->name,
-                         address.address.ToString()));
+    Fail(at, fmt::format("loopback: {} cannot announce {}, an address of the other IP version",
+                         protocol->name, address.address.ToString()));
   }
 
   void Assign(const IpPrefix& pool) {
@@ -149,9 +160,10 @@ class Loopbacks {
       do {
         ++number;
         if (host_bits < 32 && number >= uint64_t{1} << host_bits) {
-          Fail(at, fmt::format("addressing.loopback: {} has no room for the address of {}; give a "
-                               "larger prefix",
-                               pool.ToString(), node.name));
+          Fail(at,
+               fmt::format(
+                   "addressing.loopback: {} has no free address for node {}; set a larger prefix",
+                   pool.ToString(), node.name));
         }
         address = {HostAddress(pool, number).address, BitsOf(pool.address)};
       } while (taken_.contains(address.address));

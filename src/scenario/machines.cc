@@ -41,7 +41,7 @@ Machine ReadMachine(const Section& section, const std::string& name) {
       section.Located("address", [&] { return wire::IpAddress::Parse(section.Text("address")); });
   if (!CanBeReached(machine.address)) {
     section.Fail("address",
-                 machine.address.ToString() + " is not one that other machines can reach");
+                 machine.address.ToString() + " is not an address that other machines can reach");
   }
   const bool is_login = std::ranges::all_of(machine.login, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
@@ -66,7 +66,7 @@ std::vector<Machine> ReadMachines(const Section& file) {
   const Value* value = file.Find("machines");
   if (!value) return machines;
   if (!value->IsMap()) {
-    file.Fail("machines", "a map is expected, such as {h1: {address: 192.0.2.1}}");
+    file.Fail("machines", "expected a map, such as {h1: {address: 192.0.2.1}}");
   }
   machines.reserve(value->members.size());
   std::set<wire::IpAddress> addresses;
@@ -83,7 +83,10 @@ std::vector<Machine> ReadMachines(const Section& file) {
            fmt::format("machines.{}.address: {} is given twice", name, address.ToString()));
     }
     if (address.family != machines.front().address.family) {
-      Fail(settings, fmt::format("machines.{}.address: all are IPv4, or all IPv6", name));
+      Fail(settings,
+           fmt::format(
+               "machines.{}.address: the addresses of the machines must all be IPv4, or all IPv6",
+               name));
     }
   }
   return machines;
@@ -101,27 +104,35 @@ void CheckMachines(const Section& file, const Scenario& scenario) {
   }
   if (scenario.machines.empty()) return;
   if (scenario.mode != Mode::kOffload && scenario.mode != Mode::kEmulate) {
-    file.Fail("machines",
-              fmt::format("not in mode {}; use offload or emulate, or leave machines out",
-                          ModeName(scenario.mode)));
+    file.Fail(
+        "machines",
+        fmt::format("not supported in mode {}; use mode offload or emulate, or remove machines",
+                    ModeName(scenario.mode)));
   }
   if (HasRBridges(scenario)) {
-    file.Fail("machines", "RBridges (WMRP) are on one machine; use another routing.protocol");
+    file.Fail("machines",
+              "RBridges (WMRP) cannot run on several machines; use another routing.protocol, or "
+              "remove machines");
   }
   if (HasFramePrograms(scenario)) {
-    file.Fail("machines",
-              "nodes that forward frames by a program are on one machine; leave machines out");
+    file.Fail(
+        "machines",
+        "nodes that forward frames with a program cannot run on several machines; remove machines");
   }
   for (const NodeSettings& node : scenario.nodes) {
     if (!node.container.empty()) {
-      Fail(PlaceOfNode(file, node.name),
-           fmt::format("nodes.{}.container: not in a lab on several machines", node.name));
+      Fail(
+          PlaceOfNode(file, node.name),
+          fmt::format("nodes.{}.container: not supported in a lab on several machines", node.name));
     }
     if (node.physical_interfaces.empty() || !node.on_machine.empty()) continue;
     Fail(PlaceOfNode(file, node.name),
-         fmt::format("nodes.{}.interfaces: which machine's? Give the node on_machine", node.name));
+         fmt::format("nodes.{}.interfaces: it is not clear which machine has the interfaces; set "
+                     "the node's on_machine",
+                     node.name));
   }
-  if (scenario.links.size() >= 1U << kLinkBits) file.Fail("links", "too many for several machines");
+  if (scenario.links.size() >= 1U << kLinkBits)
+    file.Fail("links", "there are too many links for a lab on several machines");
 }
 
 void CheckPlaces(const Scenario& scenario) {
@@ -130,15 +141,16 @@ void CheckPlaces(const Scenario& scenario) {
     if (!IsBetweenMachines(scenario, link)) continue;
     const std::string where = fmt::format("{}: link {} ", scenario.file, link.name);
     if (link.kind != lab::Link::Kind::kPair) {
-      throw UsageError(where +
-                       "is shared by nodes on several machines; give them the same on_machine");
+      throw UsageError(
+          where +
+          "is shared by nodes on several machines; set the same on_machine for these nodes");
     }
     if (link.emulator == lab::Emulator::kKernel) {
-      throw UsageError(where + "is between machines, where its emulator must be engine");
+      throw UsageError(where + "connects two machines, which requires emulator: engine");
     }
     if (std::ranges::find(captured, link.name) != captured.end()) {
-      throw UsageError(where +
-                       "is between machines and cannot be captured; leave it out of captures");
+      throw UsageError(
+          where + "connects two machines and cannot be captured; remove the link from captures");
     }
   }
 }
@@ -146,7 +158,8 @@ void CheckPlaces(const Scenario& scenario) {
 size_t MachineNumber(const Scenario& scenario, const std::string& machine) {
   const auto found = std::ranges::find(scenario.machines, machine, &Machine::name);
   if (found == scenario.machines.end()) {
-    throw UsageError(fmt::format("{}: there is no machine '{}'", scenario.file, machine));
+    throw UsageError(
+        fmt::format("{}: there is no machine '{}' in machines", scenario.file, machine));
   }
   return found - scenario.machines.begin();
 }

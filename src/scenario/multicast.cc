@@ -31,21 +31,27 @@ void CheckGroup(const Section& section, const std::string& text) {
   const IpAddress group = section.Located("group", [&] { return IpAddress::Parse(text); });
   const bool is_ipv4 = group.family == Family::kIpv4;
   if (!group.IsMulticast()) {
-    section.Fail("group", fmt::format("{} is no group; give one such as {}", text,
-                                      is_ipv4 ? "239.1.1.1" : "ff15::1"));
+    section.Fail("group", fmt::format("{} is not a multicast group; use an address such as {}",
+                                      text, is_ipv4 ? "239.1.1.1" : "ff15::1"));
   }
   constexpr uint8_t kLinkLocal = 2;  // the widest scope that does not leave a link
   const bool stays = is_ipv4 ? group.bytes[0] == 224 && group.bytes[1] == 0 && group.bytes[2] == 0
                              : (group.bytes[1] & 0xf) <= kLinkLocal;
-  if (stays) section.Fail("group", fmt::format("{} is of one link, and never forwarded", text));
+  if (stays)
+    section.Fail(
+        "group",
+        fmt::format("{} is a group of one link, which is never forwarded; use another group",
+                    text));
 }
 
 // Refuses modes in which traffic to groups would silently give different results.
 void CheckMulticastMode(const Section& section, const char* key, const Scenario& scenario) {
   if (scenario.mode == Mode::kSimulate || scenario.mode == Mode::kOffload) return;
-  section.Fail(key, fmt::format("traffic to groups is for modes simulate and offload, not {}: "
-                                "programs' packets to groups do not get into ns-3's nodes",
-                                ModeName(scenario.mode)));
+  section.Fail(
+      key,
+      fmt::format("traffic to multicast groups is supported only in modes simulate and offload, "
+                  "not in mode {}, where programs' packets to groups do not reach ns-3's nodes",
+                  ModeName(scenario.mode)));
 }
 
 // Refuses nodes that cannot have traffic to groups: a kernel in virtual time has only its own
@@ -54,14 +60,15 @@ void CheckMulticastNode(const Section& section, const char* key, const Scenario&
                         const std::string& name) {
   const NodeSettings& node = NodeNamed(scenario, name);
   if (scenario.mode == Mode::kSimulate && node.kernel) {
-    section.Fail(key, fmt::format("the stack of {} is a kernel, for which there is no traffic to "
-                                  "groups in mode simulate",
+    section.Fail(key, fmt::format("the stack of {} is a kernel, for which traffic to multicast "
+                                  "groups is not supported in mode simulate",
                                   name));
   }
   if (scenario.mode != Mode::kOffload || node.data_plane == nullptr) return;
   const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kMulticast);
   if (!reason.empty()) {
-    section.Fail(key, fmt::format("there is no traffic to groups at {}: {}", name, reason));
+    section.Fail(key, fmt::format("traffic to multicast groups is not supported at node {}: {}",
+                                  name, reason));
   }
 }
 
@@ -87,7 +94,7 @@ class RouteEntry {
     for (const MulticastRoute& other : scenario_.multicast) {
       if (std::tie(other.node, other.source, other.group) ==
           std::tie(route_.node, route_.source, route_.group)) {
-        section_.Fail("node", fmt::format("'{}' has a route from {} to {} already", route_.node,
+        section_.Fail("node", fmt::format("'{}' already has a route from {} to {}", route_.node,
                                           route_.source, route_.group));
       }
     }
@@ -114,7 +121,8 @@ class RouteEntry {
     route_.source = source.ToString();
     route_.group = IpAddress::Parse(route_.group).ToString();
     if (source.IsMulticast()) {
-      section_.Fail("source", fmt::format("{} is a group itself", route_.source));
+      section_.Fail("source", fmt::format("{} is a multicast group; use the address of a sender",
+                                          route_.source));
     }
     if (source.family != family) {
       section_.Fail("source", fmt::format("{} is not of the group's family, {}", route_.source,
@@ -142,11 +150,11 @@ class RouteEntry {
       if (std::ranges::count(seen, link) > 0) {
         section_.Fail("to",
                       fmt::format("link '{}' is given twice{}", link,
-                                  link == route_.from ? ": the packets come from there" : ""));
+                                  link == route_.from ? ": the packets arrive on this link" : ""));
       }
       seen.push_back(link);
     }
-    if (route_.to.empty()) section_.Fail("to", "names no link");
+    if (route_.to.empty()) section_.Fail("to", "no link is listed");
   }
 
   const Section& section_;
@@ -197,8 +205,8 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
   CheckMulticastMode(file, "multicast", scenario);
   if (FrameNodesOf(scenario) != nullptr) {
     file.Fail("multicast",
-              "nodes that forward frames have no routes to groups: they flood such frames "
-              "themselves");
+              "not supported, because nodes that forward frames have no routes: they flood "
+              "multicast frames themselves; remove multicast");
   }
   Scenario so_far = scenario;
   file.Each("multicast", [&](const Section& section) {
@@ -210,11 +218,15 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
 void ReadGroup(const Section& section, const NameTable& links, const Scenario& scenario,
                Flow& flow) {
   if (!section.Has("group")) {
-    if (section.Has("link")) section.Fail("link", "only with a group; routes decide otherwise");
+    if (section.Has("link"))
+      section.Fail("link", "supported only with group; otherwise routes determine the link");
     return;
   }
-  if (flow.kind != Flow::Kind::kUdp) section.Fail("group", "only for type udp");
-  if (section.Has("address")) section.Fail("address", "a flow to a group has that address");
+  if (flow.kind != Flow::Kind::kUdp) section.Fail("group", "supported only for type udp");
+  if (section.Has("address"))
+    section.Fail(
+        "address",
+        "not supported with group, which is the flow's destination address; remove address");
   CheckMulticastMode(section, "group", scenario);
   CheckMulticastNode(section, "from", scenario, flow.from);
   CheckMulticastNode(section, "to", scenario, flow.to);
@@ -224,14 +236,16 @@ void ReadGroup(const Section& section, const NameTable& links, const Scenario& s
   for (const Flow& other : scenario.flows) {
     if (!IsOneStream(flow, other)) continue;
     if (other.to == flow.to) {
-      section.Fail("to", fmt::format("'{}' receives '{}' already", flow.to, other.name));
+      section.Fail("to", fmt::format("'{}' already receives flow '{}'", flow.to, other.name));
     }
     if (std::tie(flow.link, flow.size, flow.rate, flow.start, flow.duration) !=
         std::tie(other.link, other.size, other.rate, other.start, other.duration)) {
-      section.Fail("group",
-                   fmt::format("is that of '{}', whose packets are the same: give the same link, "
-                               "size, rate, start and duration, or another group",
-                               other.name));
+      section.Fail(
+          "group",
+          fmt::format(
+              "is also the group of flow '{}' from the same sender, so that both are the same "
+              "packets: set the same link, size, rate, start and duration, or another group",
+              other.name));
     }
   }
 }

@@ -68,7 +68,7 @@ class NodeReader {
     } else {
       ReadMap(*value);
     }
-    if (nodes_.empty()) Fail(*value, "nodes: there are none");
+    if (nodes_.empty()) Fail(*value, "nodes: there are no nodes; add at least one");
     NumberRemotes(*value);
     if (file_.Has("data_plane")) SetPlanes(ReadPlane(file_));
     return std::move(nodes_);
@@ -91,7 +91,7 @@ class NodeReader {
       if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
     }
     if (static_cast<int64_t>(nodes_.size()) == kMaxNodes) {
-      Fail(at, fmt::format("nodes: more than {}", kMaxNodes));
+      Fail(at, fmt::format("nodes: more than {} nodes are not supported", kMaxNodes));
     }
     nodes_.emplace_back();
     nodes_.back().name = name;
@@ -129,7 +129,7 @@ class NodeReader {
 
   void ReadRemote(const Section& section, NodeSettings& node) const {
     if (!section.Has("remote")) {
-      if (section.Has("vni")) section.Fail("vni", "only a remote node has one; add remote: true");
+      if (section.Has("vni")) section.Fail("vni", "only a remote node has a VNI; add remote: true");
       return;
     }
     const std::string text = section.Text("remote");
@@ -142,7 +142,10 @@ class NodeReader {
         section.Fail("remote", text + " is not the address of one host");
       }
       if (wire::IsLinkLocal(address)) {
-        section.Fail("remote", text + " is a link-local address, and does not say on which link");
+        section.Fail(
+            "remote",
+            text +
+                " is a link-local address, which does not identify the link; use another address");
       }
     }
     if (section.Has("vni")) remote.vni = section.Integer("vni", 1, 0xffffff);
@@ -159,11 +162,20 @@ class NodeReader {
           "container",
           fmt::format("'{}' is not a container's name, a name of ip netns or a pid", name));
     }
-    if (section.Has("host") && !node.host) section.Fail("host", "a container is a host");
-    if (node.remote) section.Fail("container", "the node is remote, and elsewhere");
-    if (!node.sysctls.empty()) section.Fail("sysctls", "a container keeps its kernel settings");
+    if (section.Has("host") && !node.host)
+      section.Fail("host", "a container is always a host; remove host: false");
+    if (node.remote)
+      section.Fail("container",
+                   "not supported for a remote node, which is on another machine; remove container "
+                   "or remote");
+    if (!node.sysctls.empty())
+      section.Fail(
+          "sysctls",
+          "not supported for a container, which keeps its own kernel settings; remove sysctls");
     if (!node.physical_interfaces.empty()) {
-      section.Fail("interfaces", "a container takes none of this machine's");
+      section.Fail("interfaces",
+                   "not supported for a container, which cannot get interfaces of this machine; "
+                   "remove interfaces");
     }
     if (node.data_plane != nullptr) {
       const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
@@ -180,8 +192,8 @@ class NodeReader {
       if (!node.remote || node.remote->vni == 0) continue;
       const auto [other, is_new] = taken.emplace(node.remote->vni, node.name);
       if (is_new) continue;
-      Fail(at, fmt::format("nodes.{}.vni: {} is that of {}", node.name, node.remote->vni,
-                           other->second));
+      Fail(at, fmt::format("nodes.{}.vni: {} is already the VNI of node {}", node.name,
+                           node.remote->vni, other->second));
     }
     int64_t next = 1;
     for (NodeSettings& node : nodes_) {
@@ -205,13 +217,14 @@ class NodeReader {
       if (node.host && !reason.empty()) section.Fail("data_plane", std::string(reason));
       if (IsRemoteRouter(node) && !plane.in_simulator) {
         section.Fail("data_plane",
-                     "the client of this node sends and receives by the simulator; leave it out");
+                     "the client of this remote node sends and receives through the simulator; "
+                     "remove data_plane");
       }
     }
     ReadContainer(section, node);
     node.routed_by_programs = section.Has("routing") && section.Text("routing") == "none";
     if (section.Has("routing") && node.host) {
-      section.Fail("routing", "a host runs no routing protocol; leave it out");
+      section.Fail("routing", "a host runs no routing protocol; remove routing");
     }
   }
 

@@ -22,14 +22,14 @@ double Metres(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), metres);
   constexpr double kMost = 1e7;
   if (error != std::errc() || end != text.data() + text.size() || !(std::abs(metres) <= kMost)) {
-    throw UsageError(fmt::format("'{}' is not a number of metres (of ten million at most)", text));
+    throw UsageError(fmt::format("'{}' is not a number of metres (at most ten million)", text));
   }
   return metres;
 }
 
 Waypoint Place(std::span<const std::string> words) {
   if (words.size() != 2 && words.size() != 3) {
-    throw UsageError("two numbers say where it is, x and y, and a third may be its height");
+    throw UsageError("expected two numbers, x and y, and optionally a third, the height");
   }
   Waypoint place;
   place.x = Metres(words[0]);
@@ -42,13 +42,13 @@ void AddWaypoint(const std::string& text, std::vector<Waypoint>& points) {
   std::istringstream stream(text);
   const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
   if (words.size() < 3)
-    throw UsageError(fmt::format("'{}' is not a time, x and y: 5s 0 100", text));
+    throw UsageError(fmt::format("'{}' is not a time, x and y, such as 5s 0 100", text));
   const Duration at = ParseDuration(words[0]);
   if (points.empty() && at != Duration()) {
-    throw UsageError(fmt::format("the first is of 0s, not {}", words[0]));
+    throw UsageError(fmt::format("the first waypoint must be at 0s, not at {}", words[0]));
   }
   if (!points.empty() && at <= points.back().at) {
-    throw UsageError(fmt::format("{} is not after the one before, of {}", words[0],
+    throw UsageError(fmt::format("{} is not after the time of the previous waypoint, {}", words[0],
                                  FormatDuration(points.back().at)));
   }
   points.push_back(Place(std::span(words).subspan(1)));
@@ -58,14 +58,17 @@ void AddWaypoint(const std::string& text, std::vector<Waypoint>& points) {
 std::vector<Waypoint> PlacesOf(const Section& node) {
   std::vector<Waypoint> points;
   if (node.Has("position")) {
-    if (node.Has("waypoints")) node.Fail("position", "the waypoints say where it begins");
+    if (node.Has("waypoints"))
+      node.Fail(
+          "position",
+          "cannot be combined with waypoints, which set the first position; remove one of the two");
     return {node.Located("position", [&] { return Place(node.Texts("position")); })};
   }
   for (const std::string& text : node.Texts("waypoints")) {
     node.Located("waypoints", [&] { AddWaypoint(text, points); });
   }
   if (node.Has("waypoints") && points.size() < 2) {
-    node.Fail("waypoints", "needs two or more; one is a position");
+    node.Fail("waypoints", "two waypoints or more are needed; for only one, use position");
   }
   return points;
 }
@@ -77,9 +80,9 @@ class PlaceReader {
   void Read() {
     const bool has_wifi = std::ranges::any_of(scenario_.links, IsWifi);
     if (has_wifi && scenario_.mode != Mode::kSimulate) {
-      file_.Fail("links", fmt::format("wifi: is ns-3's, which real interfaces do not have: not in "
-                                      "mode {}; use mode simulate, or a SPEC that behaves alike "
-                                      "(slot, loss, rate)",
+      file_.Fail("links", fmt::format("wifi: is a channel of ns-3, which real interfaces do not "
+                                      "have, so it is not supported in mode {}; use mode simulate, "
+                                      "or a SPEC with similar behaviour (slot, loss, rate)",
                                       ModeName(scenario_.mode)));
     }
     scenario_.mobility.is_given = has_wifi || file_.Has("mobility");
@@ -95,20 +98,21 @@ class PlaceReader {
       section.Located("area", [&] { ParseInteger(metres, 1, 1'000'000); });
     }
     if (section.Has("area") && mobility.area.size() != 2) {
-      section.Fail("area", "two numbers: width and height");
+      section.Fail("area", "expected two numbers: width and height");
     }
     if (mobility.area.empty() && mobility.layout == Mobility::Layout::kRandom) {
-      section.Fail("layout", "random places need an area; for example: area: [500, 300]");
+      section.Fail("layout", "random positions need an area; for example: area: [500, 300]");
     }
     if (section.Has("spacing") && mobility.layout == Mobility::Layout::kRandom) {
-      section.Fail("spacing", "random places have none");
+      section.Fail("spacing", "random positions have no spacing; remove spacing");
     }
     if (section.Has("attributes") && mobility.model.empty()) {
-      section.Fail("attributes", "are those of a model; add model");
+      section.Fail("attributes", "these attributes apply to a model; add model");
     }
     if (section.Has("area") && mobility.layout != Mobility::Layout::kRandom &&
         mobility.model.empty()) {
-      section.Fail("area", "is of random places or of a model; add layout: random, or model");
+      section.Fail("area",
+                   "applies only to random positions or to a model; add layout: random, or model");
     }
   }
 

@@ -68,7 +68,7 @@ void CheckRoutingIsGiven(const Value& file) {
   const Value* protocol = routing == nullptr ? nullptr : routing->Find("protocol");
   for (const Value* value : {routing, protocol}) {
     if (value == nullptr || value->kind != Value::Kind::kNull) continue;
-    Fail(*value, "routing: is empty; give a protocol, such as routing: AODV, or leave it out");
+    Fail(*value, "routing: is empty; set a protocol, such as routing: AODV, or remove routing");
   }
 }
 
@@ -92,9 +92,9 @@ std::string SuggestProtocol(std::string_view text) {
 
 std::string_view ProtocolUnavailable(std::string_view text) {
   if (!IsSameWord(text, "DSR") && text != "ns3::dsr::DsrRouting") return "";
-  return "ns-3's DSR is not a routing protocol of its IP layer, but puts a header of its own, "
-         "which "
-         "neither kernels nor programs read, into every data packet; use AODV";
+  return "ns-3's DSR is not supported: it is not a routing protocol of ns-3's IP layer, but puts "
+         "its own header, which neither kernels nor programs can read, into every data packet; use "
+         "AODV";
 }
 
 const FrameNodes* FrameNodesOf(const Scenario& scenario) {
@@ -122,14 +122,15 @@ void CheckFramePrograms(const Section& file, Scenario* scenario) {
   if (!routing.Has("protocol")) protocol = kNoProtocol;
   const RoutingProtocol* known = FindRoutingProtocol(protocol);
   if (known != nullptr || protocol == "static") {
-    routing.Fail("protocol",
-                 fmt::format("{} is not for nodes that forward frames by a program "
-                             "(data_plane.program); leave it out, or give the TypeId of an "
-                             "ns3::Object of your own",
-                             known ? known->name : protocol));
+    routing.Fail("protocol", fmt::format("{} is not supported for nodes that forward frames with a "
+                                         "program (data_plane.program); remove protocol, or set "
+                                         "the TypeId of an ns3::Object of your own",
+                                         known ? known->name : protocol));
   }
   if (routing.Has("sample")) {
-    routing.Fail("sample", "nodes that forward frames by a program have no routes");
+    routing.Fail("sample",
+                 "not supported, because nodes that forward frames with a program have no routes; "
+                 "remove sample");
   }
 }
 
@@ -142,14 +143,14 @@ std::string RBridgeUnavailable(const NodeSettings& node, Mode mode) {
   if (node.data_plane == nullptr) return "";
   if (node.data_plane->bridged == nullptr) {
     return fmt::format(
-        "{} forwards packets, and {} is an RBridge, which forwards frames; give "
-        "userspace, ebpf or auto, or leave it out",
+        "{} forwards packets, but {} is an RBridge, which forwards frames; use userspace, ebpf or "
+        "auto, or remove data_plane",
         node.data_plane->name, node.name);
   }
   if (mode == Mode::kTraditional && !node.data_plane->in_simulator) {
     return fmt::format(
-        "{}: in mode traditional ns-3 forwards the frames of {}, an RBridge; leave "
-        "it out, or use mode emulate or offload",
+        "{}: in mode traditional ns-3 forwards the frames of {}, an RBridge; remove data_plane, or "
+        "use mode emulate or offload",
         node.data_plane->name, node.name);
   }
   return "";

@@ -94,9 +94,9 @@ TEST(NoProtocolTest, IsNotWaitedForBeyondTheNodesOfPrograms) {
 
 TEST(NoProtocolTest, FitsNotWithEverything) {
   EXPECT_THAT(ErrorWithThree("routing: {protocol: none, attributes: {A: 1}}\n"),
-              HasSubstr("f.yaml:3: routing.attributes: there is no protocol"));
+              HasSubstr("f.yaml:3: routing.attributes: not supported, because protocol is none"));
   EXPECT_THAT(ErrorWithThree("routing: {protocol: none, sample: 1s}\n"),
-              HasSubstr("f.yaml:3: routing.sample: there is no protocol"));
+              HasSubstr("f.yaml:3: routing.sample: protocol is none"));
   EXPECT_THAT(ErrorWithThree("routing: [none]\n"), HasSubstr("a protocol, or a map"));
   EXPECT_THAT(ErrorWithThree("", {"nodes.n2={routing: OLSR}"}),
               HasSubstr("'OLSR' is not one of none"));
@@ -108,7 +108,7 @@ TEST(NoProtocolTest, FitsNotWithEverything) {
               HasSubstr("an RBridge"));
   EXPECT_THAT(ErrorWithThree("hosts: {a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}\n",
                              {"nodes.n2={routing: none}"}),
-              HasSubstr("not with several machines"));
+              HasSubstr("not supported with machines"));
 }
 
 TEST(NoProtocolTest, IsSuggested) { EXPECT_THAT(SuggestProtocol("nome"), HasSubstr("none")); }

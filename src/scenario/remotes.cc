@@ -29,23 +29,22 @@ bool HasIpv6(const Scenario& scenario, const NodeSettings& node) {
 // there is none.
 std::string RemoteUnavailable(const Scenario& scenario, const NodeSettings& node) {
   if (HasRBridges(scenario)) {
-    return "host: with WMRP a remote node is a host; leave out host: false";
+    return "host: with WMRP a remote node must be a host; remove host: false";
   }
   if (!RunsProtocol(scenario, node)) {
-    return "remote: nothing would make the routes of this router, whose programs are on another "
-           "host; leave out host: false, or choose another routing.protocol";
+    return "remote: no protocol would make the routes of this router, whose programs are on "
+           "another machine; remove host: false, or choose another routing.protocol";
   }
   if (!HasIpv6(scenario, node)) return "";
   const std::string_view protocol = scenario.routing.protocol;
   if (!IsRemoteHost(protocol)) {
     return fmt::format(
-        "remote: with {} this node is a router, whose client has IPv4 only; leave its IPv6 "
-        "addresses out (addressing.ipv6)",
+        "remote: with {} this node is a router, whose client supports only IPv4; remove the node's "
+        "IPv6 addresses (addressing.ipv6)",
         FindRoutingProtocol(protocol)->name);
   }
-  return "remote: a remote node is a host where it has IPv6 addresses, because the client of a "
-         "router has IPv4 only; leave these addresses out (addressing.ipv6), or leave out host: "
-         "false";
+  return "remote: a remote node with IPv6 addresses must be a host, because the client of a router "
+         "supports only IPv4; remove these addresses (addressing.ipv6), or remove host: false";
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ TEST(RemotesTest, RemoteNodesAreRoutersWhereHostsAreNotFound) {
     EXPECT_FALSE(scenario.nodes[1].kernel) << "its programs are the client's";
     EXPECT_EQ(Parse(Print(scenario), "f.yaml").hash, scenario.hash);
   }
-  EXPECT_THAT(RemoteErrorOf(text + "OLSR}\n"), HasSubstr("is on one link, not on 2"));
+  EXPECT_THAT(RemoteErrorOf(text + "OLSR}\n"),
+              HasSubstr("must be on exactly one link, but this node is on 2"));
   const Scenario chosen = Parse(text + "OLSR}\n", "f.yaml", {"nodes.a.host=false"});
   EXPECT_FALSE(chosen.nodes[1].host);
   EXPECT_EQ(Parse(Print(chosen), "f.yaml").hash, chosen.hash);
@@ -48,10 +49,11 @@ TEST(RemotesTest, RemoteRoutersAreOfIpv4AndOfTheSimulator) {
   EXPECT_EQ(error("AODV", "nodes.a.data_plane=simulator"), "no error");
   EXPECT_THAT(error("AODV", "addressing.ipv6=fd00::/48"), HasSubstr("nodes.a.remote: with AODV"));
   EXPECT_THAT(RemoteErrorOf(text + "OLSR\n", {"nodes.a.host=false", "addressing.ipv6=fd00::/48"}),
-              HasSubstr("leave out host: false"));
+              HasSubstr("remove host: false"));
   EXPECT_THAT(error("none", "nodes.a.host=false"), HasSubstr("would make the routes"));
   EXPECT_THAT(error("AODV", "nodes.a.routing=none"), HasSubstr("would make the routes"));
-  EXPECT_THAT(error("WMRP", "nodes.a.host=false"), HasSubstr("with WMRP a remote node is a host"));
+  EXPECT_THAT(error("WMRP", "nodes.a.host=false"),
+              HasSubstr("with WMRP a remote node must be a host"));
   EXPECT_EQ(error("static", "nodes.a.host=false"), "no error");
 }
 
@@ -67,7 +69,7 @@ TEST(RemotesTest, ARemoteRouterHasNoDataPlaneOfItsOwnButTheFiles) {
     EXPECT_EQ(again.nodes[1].data_plane->name, plane);
   }
   EXPECT_THAT(RemoteErrorOf(text, {"data_plane=userspace", "nodes.a.data_plane=userspace"}),
-              HasSubstr("nodes.a.data_plane: the client of this node"));
+              HasSubstr("nodes.a.data_plane: the client of this remote node"));
 }
 
 }  // namespace

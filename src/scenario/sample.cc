@@ -15,12 +15,13 @@ namespace {
 constexpr const char* kSampleSpec = "delay=1ms rate=100Mbit";
 
 constexpr const char* kAnyMode =
-    R"(# mode: offload   # real packets, forwarded by this machine's kernel (the default); simulate: all in
-                  # ns-3, in virtual time, without root; emulate, traditional: forwarded by ns-3
+    R"(# mode: offload   # real packets, forwarded by this machine's kernel (the default); simulate:
+                  # everything in ns-3, in virtual time, without root;
+                  # emulate, traditional: forwarded by ns-3
 )";
 constexpr const char* kWires =
-    "# spec: what a link does to packets (viaduct docs path-spec); without it the link is a plain "
-    "wire.\n";
+    "# spec: what a link does to packets (viaduct docs path-spec); without a spec the link is a "
+    "plain wire.\n";
 
 struct Shape {
   int64_t nodes;
@@ -54,23 +55,24 @@ Shape Tree(int64_t nodes) {
 Shape Wifi(int64_t nodes) {
   return {
       nodes,
-      R"(  - wifi: {nodes: all, standard: 80211g}   # access_point: n0 makes the others its stations
+      R"(  - wifi: {nodes: all, standard: 80211g}   # access_point: n0 makes other nodes stations
 mobility: {layout: line, spacing: 40}   # m; a node may have a position: [x, y], or waypoints
 )",
       fmt::format("An ad hoc Wi-Fi network of {} routers in a line", nodes),
       "link: wlan0, state: down",
-      "mode: simulate    # radios are ns-3's: all in ns-3, in virtual time, without root\n",
-      "# Without a range the signal gets weaker with the distance: some 50 m are reached.\n"};
+      "mode: simulate    # needed for Wi-Fi: everything in ns-3, in virtual time, without root\n",
+      "# Without a range the signal gets weaker with the distance: it reaches about 50 m.\n"};
 }
 
 Shape Grid(const std::string& size) {
   const size_t by = size.find('x');
-  if (by == std::string::npos) throw UsageError(fmt::format("\"{}\": give COLUMNSxROWS", size));
+  if (by == std::string::npos)
+    throw UsageError(fmt::format("\"{}\": expected COLUMNSxROWS, such as 4x4", size));
   const int64_t columns = ParseInteger(size.substr(0, by), 1, kMaxNodes);
   const int64_t rows = ParseInteger(size.substr(by + 1), 1, kMaxNodes);
   if (columns * rows < 2 || columns * rows > kMaxNodes) {
     throw UsageError(
-        fmt::format("\"{}\": {} nodes; give 2 to {}", size, columns * rows, kMaxNodes));
+        fmt::format("\"{}\": {} nodes; expected 2 to {}", size, columns * rows, kMaxNodes));
   }
   return {columns * rows, LinkOf(fmt::format("grid: {{columns: {}, rows: {}}}", columns, rows)),
           fmt::format("A grid of {} by {} routers", columns, rows)};
@@ -93,7 +95,7 @@ const Topology& FindTopology(const std::string& kind) {
   }
   const std::vector<std::string> known = SampleTopologies();
   const std::string hint = DidYouMean(kind, known);
-  throw UsageError(fmt::format("there is no topology '{}'{} there are {}", kind,
+  throw UsageError(fmt::format("there is no topology '{}'{} available: {}", kind,
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
@@ -117,8 +119,8 @@ std::string SampleScenario(const std::string& topology, const std::string& proto
   const std::string last = fmt::format("n{}", shape.nodes - 1);
   return head + fmt::format(R"(# {0}, with traffic from n0 to {1}. Every key: viaduct docs scenario
 name: {2}
-seed: 1           # of every random number
-duration: 10s     # from when all nodes can reach each other
+seed: 1           # for all random numbers
+duration: 10s     # counted from when all nodes can reach each other
 {6}
 nodes: {3}
 {7}links:
@@ -128,9 +130,9 @@ flows:
   - {{type: ping, from: n0, to: {1}, interval: 100ms}}
   - {{type: udp, from: n0, to: {1}, size: 1000, rate: 1Mbit}}
 
-# events:         # changes while it runs
+# events:         # changes during the run
 #   - {{at: 3s, {8}}}
-# programs:       # of this machine, on a node (mode simulate: where stack: kernel)
+# programs:       # programs of this machine, run in a node (in mode simulate with stack: kernel)
 #   - {{node: n0, command: "traceroute -n {{{1}}}"}}
 )",
                             shape.meaning, last, kind.kind, shape.nodes, shape.links, protocol,

@@ -193,8 +193,9 @@ TEST(ScenarioTest, FlowsAskForWhatTheirProgramsCanDo) {
   const Scenario s = Parse(text, "f.yaml");
   EXPECT_EQ(PingsOf(s.flows[0]), 30u * 3600 * 10);
   EXPECT_EQ(s.flows[1].duration, Duration::Seconds(86400));
-  EXPECT_THAT(ErrorOf(text, {"flows.1.duration=86401s"}), HasSubstr("a day at most"));
-  EXPECT_THAT(ErrorOf(text, {"flows.0.interval=99us"}), HasSubstr("100us is the shortest"));
+  EXPECT_THAT(ErrorOf(text, {"flows.1.duration=86401s"}), HasSubstr("at most one day"));
+  EXPECT_THAT(ErrorOf(text, {"flows.0.interval=99us"}),
+              HasSubstr("the shortest interval is 100us"));
   Flow flow;
   for (const auto& [interval, pings] : {std::pair(300, 4u), {500, 2u}, {1000, 1u}, {2000, 1u}}) {
     flow.duration = Duration::Seconds(1);
@@ -212,7 +213,7 @@ TEST(ScenarioTest, OverridesValues) {
   EXPECT_EQ(s.links[0].spec.delay.base, Duration::Milliseconds(1));
   EXPECT_EQ(s.seed, 9u);
   EXPECT_EQ(ErrorOf(text, {"flows.1.size=9"}),
-            "--set flows.1.size=9: '1' is no position in a list of 1");
+            "--set flows.1.size=9: '1' is not a position in a list of 1 items");
   EXPECT_EQ(ErrorOf(text, {"duration=soon"}).rfind("--set duration=soon: duration: ", 0), 0u);
   EXPECT_THAT(ErrorOf(text, {"mode"}), HasSubstr("write KEY=VALUE"));
 }
@@ -233,23 +234,23 @@ INSTANTIATE_TEST_SUITE_P(
     All, MistakeTest,
     testing::Values(
         Mistake{"nodes: 2\nlinks:\n  - line: all\n    specs: delay=1ms\n",
-                "f.yaml:4: unknown key 'specs' in links[0]; did you mean 'spec'? known: pair, "},
+                "f.yaml:4: unknown key 'specs' in links[0]; did you mean 'spec'? known keys: "},
         Mistake{"nodes: 300\nlinks: [{line: all}]\naddressing:\n  loopback: 10.255.0.0/24\n",
-                "f.yaml:4: addressing.loopback: 10.255.0.0/24 has no room for the address of n255"},
+                "f.yaml:4: addressing.loopback: 10.255.0.0/24 has no free address for node n255"},
         Mistake{"nodes: 2\nlinks: [{pair: all, addresses: [10.255.0.1/24, 10.255.0.2/24]}]\n"
                 "addressing:\n  loopback: 10.255.0.0/16\n",
                 "f.yaml:4: loopback: 10.255.0.1 is in the network of link n0-n1"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: AODV}\naddressing:\n"
                 "  loopback: 10.255.0.0/16\n",
-                "f.yaml:5: loopback: AODV announces one address of each node"},
+                "f.yaml:5: loopback: not supported with AODV, which announces only one"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\naddressing:\n  loopback: fd00:255::/64\n",
-                "f.yaml:4: loopback: OLSR announces no addresses such as fd00:255::1"},
+                "f.yaml:4: loopback: OLSR cannot announce fd00:255::1"},
         Mistake{"nodes: {a: {loopback: 10.9.0.1/24}, b: }\nlinks: [{line: all}]\n",
-                "f.yaml:1: nodes.a.loopback: '10.9.0.1/24' is not an address of a node"},
+                "f.yaml:1: nodes.a.loopback: '10.9.0.1/24' is not a valid address of a node"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nkernel_memory: 256\nmode: simulate\n",
                 "f.yaml:3: kernel_memory: no node has a kernel in virtual time"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting:\n  sample: 1ms\n",
-                "f.yaml:4: routing.sample: 100ms is the shortest"},
+                "f.yaml:4: routing.sample: is too short; the shortest interval is 100ms"},
         Mistake{"nods: 2\n", "f.yaml:1: unknown key 'nods'; did you mean 'nodes'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: 10\n", "f.yaml:3: duration: "},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: [1s]\n",
@@ -259,24 +260,24 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nnodes: 3\n", "f.yaml:2: key 'nodes' is given twice"},
         Mistake{"routing: {protocol: ns3::olsr::RoutingProtocol}\n"
                 "addressing: {ipv4: none, ipv6: fd00::/48}\nnodes: 2\nlinks: [{line: all}]\n",
-                "f.yaml:1: routing.protocol: ns3::olsr::RoutingProtocol routes IPv4, of which 'n0' "
+                "f.yaml:1: routing.protocol: ns3::olsr::RoutingProtocol routes IPv4, but node 'n0' "
                 "has no address"},
         Mistake{"addressing: {ipv4: none, ipv6: fd00::/48}\nnodes: 2\nlinks: [{line: all}]\n",
                 "routing.protocol: ns3::olsr::RoutingProtocol routes IPv4"},
         Mistake{"nodes: 3\nlinks:\n  - {pair: [n0, n1]}\n"
                 "  - {pair: [n1, n2], addresses: [fd00::1/64, fd00::2/64]}\n"
                 "routing: {protocol: ns3::Rip}\n",
-                "f.yaml:5: routing.protocol: ns3::Rip routes IPv4, of which 'n2' has no address"},
+                "f.yaml:5: routing.protocol: ns3::Rip routes IPv4, but node 'n2' has no address"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: ns3::RipNg}\n",
-                "f.yaml:3: routing.protocol: ns3::RipNg routes IPv6, of which 'n0' has no address"},
-        Mistake{"name: \"a\\e[31m\"\n", "f.yaml:1: a text with the control character 0x1b"},
+                "f.yaml:3: routing.protocol: ns3::RipNg routes IPv6, but node 'n0' has no address"},
+        Mistake{"name: \"a\\e[31m\"\n", "f.yaml:1: a text contains the control character 0x1b"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {type: ping, from: n0, to: n1, name: "
                 "\"a\\nb\"}\n",
-                "f.yaml:4: flows: a name with a line break or tab in it"},
+                "f.yaml:4: flows: a name contains a line break or a tab"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n"
                 "  - {node: n0, name: x y, command: ls}\n  - {node: n0, name: x_y, command: ls}\n",
                 "f.yaml:5: programs: the output of 'x y' and of 'x_y' would go to the same file, "
-                "x_y.txt; give one another name"},
+                "x_y.txt; rename one of these programs"},
         Mistake{"name: a23456789a123456789b123456789c123\n", "- and _; at most 32)"},
         Mistake{"name: a123456789b123456789c123456789d123456789e123456789f123456789g12345678\n",
                 "- and _; at most 32)"},
@@ -288,7 +289,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 3\nlinks:\n  - {pair: [n0, n1]}\n", "nodes: 'n2' is on no link"},
         Mistake{"nodes: 2\nlinks:\n  - pair: [n0, n1]\n  - pair: [n0, nl]\n",
                 "f.yaml:4: links[1].pair: there is no node 'nl'; did you mean 'n0'?"},
-        Mistake{"nodes: 2\nlinks:\n  - pair: [n0]\n", "f.yaml:3: links[0].pair: 1 nodes"},
+        Mistake{"nodes: 2\nlinks:\n  - pair: [n0]\n",
+                "f.yaml:3: links[0].pair: 1 nodes are listed"},
         Mistake{"nodes: 2\nlinks:\n  - {line: all, ring: all}\n", "already a 'line'"},
         Mistake{"nodes: 2\nlinks:\n  - spec: delay=1ms\n", "f.yaml:3: links[0] needs one of pair"},
         Mistake{"nodes: 2\nlinks:\n  - {line: all, spec: delay=1}\n", "f.yaml:3: links[0].spec: "},
@@ -296,8 +298,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks:\n  - {line: all, name: x}\n",
                 "only for pair, shared, wifi and interface"},
         Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], name: x}\n  - {pair: [n0, n1], name: x}\n",
-                "f.yaml:4: links[1].name: two links are called 'x'"},
-        Mistake{"nodes: 5\nlinks:\n  - grid: {columns: 2, rows: 2}\n", "2 x 2 for 5 nodes"},
+                "f.yaml:4: links[1].name: two links have the name 'x'"},
+        Mistake{"nodes: 5\nlinks:\n  - grid: {columns: 2, rows: 2}\n",
+                "2 columns x 2 rows for 5 nodes"},
         Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1/24]}\n",
                 "1 addresses for 2 nodes"},
         Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1/24, 10.0.1.1/24]}\n",
@@ -308,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "  - {pair: [n0, n1], addresses: [10.0.0.65/26, 10.0.0.66/26]}\n",
                 "f.yaml:4: link 'n0-n1-2': subnet 10.0.0.64/26 overlaps with 10.0.0.0/24"},
         Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: 10.0.0.0/30}\n",
-                "f.yaml:3: addressing.ipv4: addressing: 10.0.0.0/30 has no room"},
+                "f.yaml:3: addressing.ipv4: addressing: 10.0.0.0/30 has no space"},
         Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: 10.0.0.1/8}\n",
                 "write 10.0.0.0/8"},
         Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: none}\n", "has no addresses"},
@@ -319,12 +322,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "links: [{line: all}, {pair: [h, n0]}, {pair: [h, n1]}]\n",
                 "f.yaml:3: nodes.h.gateway: missing, and the host has 2 neighbours"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n0}\n",
-                "f.yaml:4: flows[0].to: is also the sender"},
+                "f.yaml:4: flows[0].to: is the same node as the sender"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: ipv6}\n",
                 "f.yaml:4: flows[0].address: 'ipv6': node 'n1' has no such address"},
         Mistake{
             "nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: n0-n1/v6}\n",
-            "give ipv4 or ipv6 after the slash"},
+            "expected ipv4 or ipv6 after the slash"},
         Mistake{
             "nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: 10.0.0.1}\n",
             "node 'n1' has no such address"},
@@ -334,12 +337,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, rate: fast}\n",
                 "f.yaml:4: flows[0].rate: "},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n  - {node: n0, command: a | b}\n",
-                "f.yaml:4: programs[0].command: '|' in a command would need a shell"},
+                "f.yaml:4: programs[0].command: '|' in a command needs a shell"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n  - {node: n0, command: \"a 'b\"}\n",
                 "unterminated"},
-        Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nprograms:\n"
-                "  - {node: n0, command: ls}\n",
-                "f.yaml:5: programs[0].node: n0 has ns-3's own stack, which runs no programs in"},
+        Mistake{
+            "nodes: 2\nlinks: [{line: all}]\nmode: simulate\nprograms:\n"
+            "  - {node: n0, command: ls}\n",
+            "f.yaml:5: programs[0].node: n0 has ns-3's own stack, which cannot run programs in"},
         Mistake{"nodes: {a: {stack: kernel}, b: }\nlinks: [{line: all}]\nmode: simulate\n"
                 "programs: [{node: a, command: ls}, {node: b, command: ls}]\n",
                 "f.yaml:4: programs[1].node: b has ns-3's own stack"},
@@ -348,11 +352,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: {a: {stack: 'kernel:'}, b: }\nlinks: [{line: all}]\n",
                 "f.yaml:1: nodes.a.stack: 'kernel:' is not one of"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel:6.1\n",
-                "f.yaml:3: stack: kernel:6.1 is for mode simulate; in mode offload nodes have the"},
-        Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel\nmode: emulate\n",
-                "f.yaml:3: stack: a kernel in virtual time is for mode simulate, not emulate"},
-        Mistake{"nodes: {a: {stack: kernel, data_plane: simulator}, b: }\nlinks: [{line: all}]\n",
-                "f.yaml:1: stack: a kernel in virtual time is for mode simulate, not offload"},
+                "f.yaml:3: stack: kernel:6.1 is supported only in mode simulate; in mode offload"},
+        Mistake{
+            "nodes: 2\nlinks: [{line: all}]\nstack: kernel\nmode: emulate\n",
+            "f.yaml:3: stack: a kernel in virtual time is supported only in mode simulate; in mode "
+            "emulate"},
+        Mistake{
+            "nodes: {a: {stack: kernel, data_plane: simulator}, b: }\nlinks: [{line: all}]\n",
+            "f.yaml:1: stack: a kernel in virtual time is supported only in mode simulate; in mode "
+            "offload"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nevents:\n  - {at: 1s, link: n0-n2, state: up}\n",
                 "f.yaml:4: events[0].link: there is no link 'n0-n2'; did you mean 'n0-n1'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\ncaptures: [n0]\n", "captures: there is no link"},
@@ -410,7 +418,7 @@ TEST(ScenarioTest, StateIsOfNodesThatHaveAKernel) {
   EXPECT_EQ(again.state, s.state);
   EXPECT_THAT(Parse(text + "state: {nodes: [n1]}\n", "f.yaml").state, ElementsAre("n1"));
   EXPECT_TRUE(Parse(text, "f.yaml").state.empty());
-  EXPECT_THAT(ErrorOf(text + "state: {nodes: [x]}\n"), HasSubstr("the stack of x is ns-3's"));
+  EXPECT_THAT(ErrorOf(text + "state: {nodes: [x]}\n"), HasSubstr("the stack of node x is ns-3's"));
   EXPECT_THAT(ErrorOf(text + "state: {nodes: [y]}\n"), HasSubstr("there is no node 'y'"));
   EXPECT_THAT(ErrorOf(text + "state: {interval: 0s}\n"), HasSubstr("must be greater than 0"));
   EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\nmode: simulate\nstate: {}\n"),
@@ -457,7 +465,8 @@ TEST(ScenarioTest, RoutingByNoProtocolIsAWordInAnyLetterCase) {
     EXPECT_EQ(Parse(text + none + "\n", "f.yaml").routing.protocol, kNoProtocol) << none;
   }
   EXPECT_EQ(Parse(text + "Static\n", "f.yaml").routing.protocol, "static");
-  EXPECT_THAT(ErrorOf(text + "{protocol: NONE, attributes: {x: 1}}\n"), HasSubstr("there is no"));
+  EXPECT_THAT(ErrorOf(text + "{protocol: NONE, attributes: {x: 1}}\n"),
+              HasSubstr("protocol is none"));
   for (const char* empty : {"", "{protocol: }", "~"}) {
     EXPECT_THAT(ErrorOf(text + empty + "\n"), HasSubstr("f.yaml:3: routing: is empty")) << empty;
   }

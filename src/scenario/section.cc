@@ -86,7 +86,7 @@ void Section::FailUnknown(const std::string& name, const Value& member) const {
     if (key.Section() == path_) known.emplace_back(key.Name());
   }
   const std::string hint = DidYouMean(name, known);
-  scenario::Fail(member, fmt::format("unknown key '{}'{}{} known: {}", name,
+  scenario::Fail(member, fmt::format("unknown key '{}'{}{} known keys: {}", name,
                                      shown_.empty() ? "" : " in " + shown_,
                                      hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
@@ -178,8 +178,8 @@ std::vector<std::string> Section::Texts(std::string_view key) const {
   std::vector<std::string> texts;
   for (const Value& item : member->items) {
     if (!item.IsScalar()) {
-      scenario::Fail(item,
-                     fmt::format("{}: {} in a list of texts", Join(shown_, key), item.Describe()));
+      scenario::Fail(item, fmt::format("{}: {} is not allowed in a list of texts",
+                                       Join(shown_, key), item.Describe()));
     }
     texts.push_back(item.text);
   }

@@ -49,7 +49,7 @@ wire::IpPrefix SubnetPool::Take(int length) {
   const int width = Width(family);
   const auto used_up = [&] {
     return UsageError(
-        fmt::format("addressing: {} has no room for another /{}; give a larger prefix",
+        fmt::format("addressing: {} has no space for another /{}; set a larger prefix",
                     pool_.ToString(), length));
   };
   if (length < pool_.length || length > width) throw used_up();

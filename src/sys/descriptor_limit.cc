@@ -50,10 +50,10 @@ void RequireDescriptors(size_t needed, const std::string& what) {
   const rlimit limit = Limit();
   if (limit.rlim_cur >= needed) return;
   if (limit.rlim_max < needed) {
-    throw EnvironmentError(
-        fmt::format("{} {} open files, the limit is {}: raise it (ulimit -Hn {} as root, or "
-                    "sudo viaduct), or take fewer nodes",
-                    what, needed, limit.rlim_max, needed));
+    throw EnvironmentError(fmt::format(
+        "{} {} open files, but the limit is {}: raise the limit (ulimit -Hn {} as root, or "
+        "sudo viaduct), or use fewer nodes",
+        what, needed, limit.rlim_max, needed));
   }
   SetSoft(limit, needed);
 }

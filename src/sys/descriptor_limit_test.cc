@@ -65,9 +65,10 @@ TEST(DescriptorLimit, SaysWhatIsNeededAndWhatThereIs) {
     try {
       RequireDescriptors(2314, "the lab of 250 nodes needs");
     } catch (const EnvironmentError& error) {
-      return testing::Value(std::string(error.what()),
-                            HasSubstr("the lab of 250 nodes needs 2314 open files, the limit is "
-                                      "400: raise it (ulimit -Hn 2314"));
+      return testing::Value(
+          std::string(error.what()),
+          HasSubstr("the lab of 250 nodes needs 2314 open files, but the limit is "
+                    "400: raise the limit (ulimit -Hn 2314"));
     }
     return false;
   }));

@@ -14,7 +14,7 @@ namespace viaduct::sys {
 namespace {
 
 std::string DescribeInterruption(int signal) {
-  return signal == SIGINT ? "interrupted" : signal == SIGTERM ? "terminated" : "hung up";
+  return signal == SIGINT ? "interrupted" : signal == SIGTERM ? "terminated" : "terminal closed";
 }
 
 }  // namespace

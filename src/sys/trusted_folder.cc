@@ -28,9 +28,9 @@ struct stat StatusOf(int fd) {
 // Returns the reason for which the folder must not be used, also if it could not be opened; "" if
 // it may be used.
 std::string Distrust(const UniqueFd& folder) {
-  if (!folder && errno == ENOTDIR) return "is not a folder";  // or is a symbolic link
+  if (!folder && errno == ENOTDIR) return "is not a directory";  // or is a symbolic link
   if (!folder || !IsOwn(folder.get())) return "belongs to another user";
-  return IsTrusted(folder.get()) ? "" : "others may write to it";
+  return IsTrusted(folder.get()) ? "" : "other users can write to this directory";
 }
 
 template <class Step>
@@ -57,7 +57,7 @@ TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
                           const std::string& folder) {
   return {std::move(base),
           {{own, kPrivate, false}, {folder, kPrivate, false}},
-          "remove it, or set XDG_RUNTIME_DIR"};
+          "remove this directory, or set XDG_RUNTIME_DIR"};
 }
 
 // Whether the file of that name in /tmp belongs to this user; nothing if there is no such file.
@@ -199,7 +199,7 @@ std::vector<std::string> NamesIn(int folder) {
   if (folder < 0) return names;
   std::error_code error;
   const std::filesystem::directory_iterator files(PathIn(folder), error);
-  if (error) throw SystemError("list a folder", error.value());
+  if (error) throw SystemError("list a directory", error.value());
   for (const auto& file : files) {
     names.push_back(file.path().filename());
   }

@@ -21,9 +21,9 @@ struct TrustedPlace {
     bool stays = true;   // whether the folder is kept when it is empty
   };
 
-  std::filesystem::path base;        // the folder that is trusted without a check: /run, /tmp
-  std::vector<Folder> folders;       // folders inside each other; the first is in `base`
-  std::string remedy = "remove it";  // advice if a folder belongs to another user
+  std::filesystem::path base;   // the folder that is trusted without a check: /run, /tmp
+  std::vector<Folder> folders;  // folders inside each other; the first is in `base`
+  std::string remedy = "remove this directory";  // advice if a folder belongs to another user
 
   std::filesystem::path path() const;
 };

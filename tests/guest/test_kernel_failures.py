@@ -102,7 +102,7 @@ def test_wrong_kernels_are_named(tmp_path: Path) -> None:
     header[18] = 183  # EM_AARCH64
     arm.write_bytes(header)
     for kernel, said in (
-        ("/no/such/linux", "no such file"),
+        ("/no/such/linux", "does not exist"),
         (str(tmp_path), "not an executable"),
         (str(text), "not an executable"),
         (str(arm), "not built for x86-64"),
@@ -136,7 +136,7 @@ def test_memory_that_is_not_there_is_named(scenario: Path) -> None:
     small = "mount -t tmpfs -o size=16m none /dev/shm && exec "
     unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     line = one_error(execute([*unshare, f"{small}{VIADUCT} run {scenario}"]), 3)
-    assert "16 MiB that are free in /dev/shm" in line
+    assert "only 16 MiB are free in /dev/shm" in line
 
 
 def test_temporary_folder_that_is_not_there_is_named(
@@ -144,7 +144,7 @@ def test_temporary_folder_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.setenv("TMPDIR", "/no/such/folder")
     line = one_error(execute([str(VIADUCT), "run", str(scenario)]), 3)
-    assert "/no/such/folder" in line and "set TMPDIR to another folder" in line
+    assert "/no/such/folder" in line and "set TMPDIR to another directory" in line
 
 
 def test_more_devices_than_a_kernel_takes_are_named() -> None:
@@ -158,7 +158,7 @@ def test_more_devices_than_open_files_are_named(scenario: Path) -> None:
     few = (256, 256)
     limit = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, few)
     line = one_error(run_with(limit, VIADUCT, "run", scenario), 3)
-    assert "536 open files, the limit is 256" in line and "ulimit -Hn 536" in line
+    assert "536 open files, but the limit is 256" in line and "ulimit -Hn 536" in line
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def fails_in(place: str, *words: str, timeout: str = "30s", **variables: str) ->
 def test_guest_that_spins_ends_the_run(place: str) -> None:
     line = fails_in(place, "1@1s while :; do :; done", timeout="10s")
     assert "kernel guest 0 (n0, n1) " in line
-    assert "a program in it polls without sleeping" in line
+    assert "a program in the guest polls without sleeping" in line
     assert "at 1.0" in line
 
 
@@ -269,7 +269,7 @@ def test_program_that_computes_for_ever_ends_the_run(place: str) -> None:
 def test_guest_that_panics_ends_the_run_with_its_last_words(place: str) -> None:
     line = fails_in(place, "1@1s echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero")
     assert "kernel guest 0 (n0, n1) " in line and ", at 1.0" in line
-    assert "its console ended: " in line and "out of memory" in line.lower()
+    assert "the last lines of the guest's console: " in line and "out of memory" in line.lower()
 
 
 @PLACES
@@ -289,4 +289,4 @@ def test_guest_whose_init_ends_does_not_start(place: str, tmp_path: Path) -> Non
 
 def test_boot_parameter_that_the_simulator_sets_is_refused() -> None:
     done = execute([PROGRAMS, "--boot=init=/bin/false", "0@1s true"])
-    assert "init is the simulator's to set" in one_error(done, 2)
+    assert "init is set by the simulator" in one_error(done, 2)

@@ -25,7 +25,7 @@ def error(tmp_path: Path, stack: str) -> Done:
 def test_wrong_kernels_are_one_line(tmp_path: Path) -> None:
     line = error(tmp_path, "5.4").error_line(3)
     assert "kernel" in line and "viaduct kernel build" in line
-    assert "no such file" in error(tmp_path, "/nonexistent/linux").error_line(2)
+    assert "does not exist" in error(tmp_path, "/nonexistent/linux").error_line(2)
     script = tmp_path / "linux"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)

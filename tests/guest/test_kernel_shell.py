@@ -198,7 +198,7 @@ def test_the_end_of_the_simulation_ends_shells(start: Callable[..., Simulation])
     shell = paused.shell()
     shell.expect(PROMPT)
     shell.type("sleep 100\r")
-    shell.expect("has ended, and the program with it")
+    shell.expect("has ended, which also ended the program")
     assert shell.wait() == 1
     assert paused.run.wait() == 0
     assert not paused.records()

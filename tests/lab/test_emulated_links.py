@@ -163,7 +163,7 @@ def test_senders_contend_for_a_link_that_they_share(
 def test_a_link_that_has_no_rate_is_refused(mode: str, scenario: Write) -> None:
     text = SHARED_MEDIUM.replace("rate=10Mbit queue=20p ", "")
     error = viaduct("run", scenario(text), "--mode", mode).error_line(2)
-    assert "link=air: it has no rate" in error
+    assert "link=air: the link has no rate" in error
 
 
 BOTTLENECK = (
@@ -269,7 +269,7 @@ def test_a_lab_that_stays_can_be_changed(up: str) -> None:
 
 def test_an_engine_that_died_is_seen(up: str) -> None:
     os.kill(engine_of(up), signal.SIGKILL)
-    wait_until(lambda: "engine died" in viaduct("ls").output, "ls says so")
+    wait_until(lambda: "engine exited unexpectedly" in viaduct("ls").output, "ls says so")
     viaduct("down", up).expect()
 
 
@@ -295,7 +295,7 @@ def test_a_run_whose_engine_is_killed_fails(lab: str, scenario: Write) -> None:
         assert len(engines) == 1
         os.kill(engines[0], signal.SIGKILL)
         assert command.wait() == 1
-        assert "path engine died (it was killed)" in command.text.strip().splitlines()[-1]
+        assert "path engine exited (killed)" in command.text.strip().splitlines()[-1]
 
 
 def test_unreadable_file_of_a_spec_is_named(scenario: Write) -> None:

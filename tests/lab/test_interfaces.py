@@ -135,7 +135,7 @@ def test_ls_counts_links_as_up_does(lab: str, scenario: Write, tmp_path: Path) -
 def test_mode_simulate_has_none(scenario: Write) -> None:
     file = scenario(with_interface("nic0", "ipv4"))
     line = viaduct("run", file, "--mode", "simulate").error_line(2)
-    assert "interface nic0: not in mode simulate" in line
+    assert "interface nic0: not supported in mode simulate" in line
 
 
 def test_one_that_is_missing_is_named(scenario: Write) -> None:

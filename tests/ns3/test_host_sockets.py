@@ -90,4 +90,4 @@ def test_the_same_applications_on_all_sockets(lab: str, sockets: str, ipv6: int)
 
 def test_unknown_sockets_are_one_line() -> None:
     done = execute([str(PROGRAM), "--sockets=raw"])
-    assert "--sockets=raw: unknown; give ns3, kernel or host" in done.error_line(2)
+    assert "--sockets=raw: unknown; expected ns3, kernel or host" in done.error_line(2)

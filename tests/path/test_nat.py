@@ -92,11 +92,11 @@ def test_both_directions_cannot_have_one(wires: Wires) -> None:
         "path", *BETWEEN, "--up", "nat=port", "--down", "nat=port", "--duration", "1s"
     )
     assert done.status == 2
-    assert "nat: the other direction has it already" in done.errors
+    assert "nat: the other direction already has NAT" in done.errors
     with wires.path(*BETWEEN, "--up", "nat=port"):
         done = wires.viaduct("path", "set", *BETWEEN, "--down", "nat=port")
         assert done.status == 2
-        assert "nat: the other direction has it already" in done.errors
+        assert "nat: the other direction already has NAT" in done.errors
 
 
 def test_a_refused_change_leaves_the_bindings(wires: Wires) -> None:
@@ -201,15 +201,15 @@ def test_an_event_rebinds(mode: str, scenario: Write, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("link", "what"),
     [
-        ("{pair: [a, b], spec: nat=port}", "one direction of a link can have it"),
-        ("{pair: [a, b], up: nat=port, down: nat=port}", "one direction of a link can have it"),
-        ("{shared: [a, b], spec: nat=port}", "a shared link has no side behind it"),
+        ("{pair: [a, b], spec: nat=port}", "one direction of a link can have NAT"),
+        ("{pair: [a, b], up: nat=port, down: nat=port}", "one direction of a link can have NAT"),
+        ("{shared: [a, b], spec: nat=port}", "a shared link has no side that can be behind a NAT"),
         (
             "{pair: [a, b], classes: [{name: dns, filter: udp, up: nat=port}]}",
-            "nat is of a whole direction",
+            "nat applies to a whole direction",
         ),
-        ("{pair: [a, b], up: 'nat=port:first=1s'}", "give rebind too"),
-        ("{pair: [a, b], up: 'nat=10.0.0.9'}", "give port"),
+        ("{pair: [a, b], up: 'nat=port:first=1s'}", "specify rebind, too"),
+        ("{pair: [a, b], up: 'nat=10.0.0.9'}", "expected port"),
     ],
 )
 def test_what_cannot_be_is_refused(link: str, what: str, scenario: Write) -> None:

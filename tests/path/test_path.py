@@ -359,7 +359,7 @@ def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     [
         (["--between", "a"], "--between"),
         (["--between", "a", "nosuch"], "nosuch"),
-        (["--between", "a", "a"], "frames can belong to one pair only"),
+        (["--between", "a", "a"], "a frame can belong to only one pair"),
         (["--pair", "a:vlan=4095,b"], "4095"),
         (["--pair", "a:mpls=3,b"], "mpls=3"),
         (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of pair"),
@@ -375,12 +375,12 @@ def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:
         ([*BETWEEN, "--trace", "/nowhere/x.jsonl"], "/nowhere"),
         ([*BETWEEN, "--log", "/nowhere/x.log"], "/nowhere"),
         ([*BETWEEN, "--log", "x.log", "--graph", "/nowhere/x.svg"], "--graph /nowhere/x.svg"),
-        ([*BETWEEN, "--graph", "x.svg"], "--graph draws the log; give --log FILE, too"),
-        ([*BETWEEN, "--up", "link=air"], "link=air: it has no rate"),
-        ([*BETWEEN, "--up", "loss=+1%"], "loss: a model is missing"),
+        ([*BETWEEN, "--graph", "x.svg"], "--graph draws the log; specify --log FILE, too"),
+        ([*BETWEEN, "--up", "link=air"], "link=air: the link has no rate"),
+        ([*BETWEEN, "--up", "loss=+1%"], "loss: a loss model is missing"),
         ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
         ([*BETWEEN, "--duration", "soon"], "--duration"),
-        ([*BETWEEN, "--name", "a/b"], "is not a name"),
+        ([*BETWEEN, "--name", "a/b"], "is not a valid path name"),
     ],
 )
 def test_wrong_input_is_named(wires: Wires, arguments: list[str], what: str) -> None:

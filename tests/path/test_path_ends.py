@@ -63,8 +63,8 @@ def test_clean_in_another_pid_namespace_leaves_a_live_path(wires: Wires) -> None
         name = traces_of(wires)[0]
         done = execute(elsewhere).expect()
         assert name not in done.output.split()
-        named, _, reason = done.errors.partition(": made in another pid namespace")
-        assert reason and name in named.removeprefix("viaduct clean: left ").split(", ")
+        named, _, reason = done.errors.partition(": created in another pid namespace")
+        assert reason and name in named.removeprefix("viaduct clean: did not remove ").split(", ")
         assert name in json.dumps(
             json.loads(execute([*elsewhere, "--json"]).expect().output)["left"]
         )

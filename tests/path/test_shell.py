@@ -276,7 +276,7 @@ def test_where_single_interfaces_cannot_forward_ipv6_a_shell_says_so(home: str) 
     done = inside(home, *words, timeout=TIMEOUT).expect()
     assert done.output == "host6=.\n"
     assert done.errors.count("\n") == 1
-    assert "IPv4 only: this kernel cannot forward IPv6 on single interfaces" in done.errors
+    assert "IPv4 only: this kernel cannot forward IPv6 on individual interfaces" in done.errors
 
 
 def test_a_machine_without_ipv6_has_shells_without_it(home: str) -> None:
@@ -532,7 +532,7 @@ def test_counters(home: str, tmp_path: Path) -> None:
     file = tmp_path / "counters.json"
     words = ["ping", "-n", "-c", "3", "-i", "0.05", "-W", "2", "100.64.0.1"]
     done = shell(home, "--verbose", "--up", "loss=100%", "--json", file, "--", *words).expect(1)
-    assert "the host is 100.64.0.1" in done.errors
+    assert "this machine is 100.64.0.1" in done.errors
     assert "timing: p50/p99/max" in done.errors
     up = next(p for p in json.loads(file.read_text())["pipelines"] if p["direction"] == "up")
     assert (up["arrived"], up["fates"]["lost"]) == (3, 3)
@@ -636,7 +636,7 @@ def test_late_is_void(home: str, tmp_path: Path) -> None:
     words = ["--up", "delay=1ms", "--json", file, "--", "sh", "-c", f"{' '.join(ping)}; exit 7"]
     line = shell(home, "--lateness-limit", "1ns", *words).error_line(4)
     assert "VOID: p99 of the lateness is " in line
-    assert "and --lateness-limit 1ns; the program's own status was 7" in line
+    assert "above --lateness-limit 1ns; the exit status of the program was 7" in line
     assert json.loads(file.read_text())["verdict"] == "VOID"
     shell(home, "--lateness-limit", "1h", *words).expect(7)
     assert json.loads(file.read_text())["verdict"] == "VALID"

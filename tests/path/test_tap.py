@@ -70,7 +70,7 @@ def test_made_devices_are_up_and_end_with_the_path(wires: Wires) -> None:
         for name in DEVICES:
             assert made[name]["linkinfo"]["info_data"]["type"] == "tap"
             assert "LOWER_UP" in made[name]["flags"]
-        assert "another program has it open" in wires.viaduct("path", *TAP).error_line(2)
+        assert "another program uses the device" in wires.viaduct("path", *TAP).error_line(2)
         results = finish(path)
     assert all(port["access"].startswith("TUN/TAP device") for port in results["ports"])
     assert not set(DEVICES) & set(links(wires))
@@ -233,7 +233,7 @@ def test_persistent_devices_are_left_as_they_were(
 def test_a_device_comes_back(wires: Wires, hosts: tuple[Tap, Tap]) -> None:
     with wires.path(*TAP, "--json", "-") as path:
         ip(wires, "link", "del", "dev", "t0")
-        path.wait_for("interface t0 has gone; the path waits for it\n")
+        path.wait_for("interface t0 has disappeared; the path waits for the interface to return\n")
         make(wires, "t0")
         path.wait_for("interface t0 is back\n")
         bridge(wires, "a", "t0")
@@ -248,7 +248,7 @@ def test_what_is_no_tap_device_is_refused(wires: Wires) -> None:
     before = links(wires)
     line = wires.viaduct("path", "--between", "t0", "a", "--port", "tap").error_line(2)
     assert "a" in line
-    assert "no TAP device" in line
+    assert "not a TAP device" in line
     make(wires, "t0")
     ip(wires, "link", "set", "dev", "t0", "down")
     assert "t0 is down" in wires.viaduct("path", *TAP).error_line(2)

@@ -99,7 +99,7 @@ def lose_a_quarter(wires: Wires, taps: tuple[Tap, Tap], port: tuple[str, ...], a
 
 
 def test_loss_is_counted_and_nothing_else_is_lost(wires: Wires, taps: tuple[Tap, Tap]) -> None:
-    lose_a_quarter(wires, taps, XDP, "AF_XDP: native, copied, 1 queue")
+    lose_a_quarter(wires, taps, XDP, "AF_XDP: native mode, copy mode, 1 queue")
 
 
 def check_udp(wires: Wires) -> None:
@@ -141,7 +141,7 @@ def test_jumbo_frames(wires: Wires, taps: tuple[Tap, Tap]) -> None:
         assert numbers(taps[1].receive_all(5, MARK)) == [0, 1, 2, 3, 4]
         transfer(wires, socket.AF_INET, LEFT, RIGHT, 1 << 20)
         results = finish(path)
-    assert "several for a frame" in results["ports"][0]["access"]
+    assert "several chunks per frame" in results["ports"][0]["access"]
 
 
 def test_pairs_of_vlans(wires: Wires, taps: tuple[Tap, Tap]) -> None:
@@ -201,7 +201,7 @@ def test_auto_says_what_it_chose_and_why(wires: Wires, taps: tuple[Tap, Tap]) ->
         assert numbers(taps[1].receive_all(1, MARK)) == [1]
         assert not programs(wires)
         results = finish(path)
-    assert path.text.count("af_packet (its driver has no zero-copy for AF_XDP)") == 2
+    assert path.text.count("af_packet (its driver does not support zero-copy for AF_XDP)") == 2
     assert all(port["access"].startswith("AF_PACKET ring") for port in results["ports"])
     assert offloads(wires) == before
 

@@ -168,9 +168,10 @@ def test_auto_says_what_it_chose(scenario: Write, tmp_path: Path) -> None:
     """A router alone gets eBPF, a node at the end of the line the kernel."""
     file = scenario(AUTO + "nodes: 3\nlinks: [{line: all}]\n" + PING.replace("LAST", "2"))
     done = viaduct("run", file, cwd=tmp_path).expect()
-    why = "the fastest hop by hop: no other router beyond a plain wire"
+    unjoined = "paths are not joined: no other router is connected by a plain wire"
+    why = f"the fastest data plane hop by hop; {unjoined}"
     assert f"data plane of 1 nodes: ebpf ({why})" in done.errors
-    assert "data plane of 2 nodes: kernel (no two interfaces" in done.errors
+    assert "data plane of 2 nodes: kernel (the node has no two interfaces" in done.errors
 
 
 def test_auto_joins_several_hops(scenario: Write, tmp_path: Path) -> None:
@@ -184,7 +185,8 @@ def test_auto_joins_several_hops(scenario: Write, tmp_path: Path) -> None:
     file = scenario(text + "captures: [n1-n2]\n")
     viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
     done = results(tmp_path / "run.json")
-    assert chosen(done)["n1"] == ("ebpf", "the fastest hop by hop: link n1-n2 is captured")
+    why = "the fastest data plane hop by hop; paths are not joined: link n1-n2 is captured"
+    assert chosen(done)["n1"] == ("ebpf", why)
     assert chosen(done)["n3"][0] == "ebpf"
     assert done["flows"][0]["loss"] == 0
 
@@ -236,8 +238,8 @@ def test_older_kernels_say_what_they_use_instead(
     text = STATIC + "duration: 1s\nnodes: 4\nlinks: [{line: all}]\n" + PING.replace("LAST", "3")
     cases = {
         # Of joined paths only, and of both programs.
-        "bpf_ringbuf_output()": ("ebpf", "too old, without bpf_ringbuf_output()"),
-        "bpf_redirect_peer()": ("kernel", "too old, without bpf_redirect_peer()"),
+        "bpf_ringbuf_output()": ("ebpf", "too old and lacks bpf_ringbuf_output()"),
+        "bpf_redirect_peer()": ("kernel", "too old and lacks bpf_redirect_peer()"),
     }
     for missing, (plane, why) in cases.items():
         monkeypatch.setenv(LACKS, missing)

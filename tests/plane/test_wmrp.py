@@ -56,7 +56,7 @@ def test_planes_that_forward_packets_are_refused(
     plane: str, scenario: Callable[[str], Path]
 ) -> None:
     message = viaduct("run", scenario(LINE + OFFLOADED.format(plane))).error_line(2)
-    assert "is an RBridge, which forwards frames; give userspace, ebpf or auto" in message
+    assert "is an RBridge, which forwards frames; use userspace, ebpf or auto" in message
 
 
 def test_auto_takes_ebpf_and_says_why(scenario: Callable[[str], Path], tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_auto_takes_ebpf_and_says_why(scenario: Callable[[str], Path], tmp_path:
     assert run["flows"][0]["loss"] == run["flows"][1]["loss"] == 0
     planes = run["data_planes"]
     assert {planes[node]["name"] for node in ("n0", "n1", "n2")} == {"ebpf-rbridge"}
-    assert planes["n1"]["reason"] == "the fastest for an RBridge"
+    assert planes["n1"]["reason"] == "the fastest data plane for an RBridge"
 
 
 def test_auto_without_ebpf_forwards_in_userspace(

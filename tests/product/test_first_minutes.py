@@ -80,14 +80,14 @@ def test_doctor_says_what_the_machine_can_do_for_whom() -> None:
     assert list(found) == ["simulate", "path", "lab", "kernels", "eBPF"]
     assert found["simulate"].split()[1] == "yes"
     assert re.search(r"^guests' kernels +(yes|no) ", second, re.MULTILINE)
-    assert re.search(r"^netem +\w+ +emulator: kernel alone: delay=", second, re.MULTILINE)
+    assert re.search(r"^netem +\w+ +emulator: kernel only: delay=", second, re.MULTILINE)
 
 
 def test_doctor_tries_the_simulator() -> None:
     output = execute(["env", "VIADUCT_SIM=/bin/false", str(VIADUCT), "doctor"]).output
     here = {line.split()[0]: line.split()[1] for line in output.split("\n\n")[0].splitlines()[2:]}
     assert here["simulate"] == here["lab"] == here["kernels"] == "no"
-    assert "/bin/false ends with status 1" in output
+    assert "/bin/false exits with status 1" in output
 
 
 @pytest.mark.parametrize("topology", ["line", "ring", "grid", "star", "tree"])

@@ -73,4 +73,4 @@ def test_a_protocol_that_announces_no_networks_is_refused(
     text = "nodes: 3\nlinks: [{line: all}]\nrouting: {protocol: AODV}\n"
     text += "addressing: {loopback: 10.255.0.0/24}\n"
     line = viaduct("run", scenario(text), "--mode", "simulate").error_line(2)
-    assert "AODV announces one address" in line
+    assert "AODV, which announces only one address" in line

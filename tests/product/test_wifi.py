@@ -152,7 +152,7 @@ def test_a_station_without_access_point_reaches_nobody(scenario: Scenarios) -> N
     words += ["--set", "routing={protocol: static}"]
     file = scenario(LINE)
     line = viaduct("run", file, *words).error_line(1)
-    assert "0 of 6 pairs reach" in line
+    assert "0 of 6 pairs are reachable" in line
     result = run(file, *words, "--set", "convergence={required: false, timeout: 2s}")
     udp = flow(result, "udp")
     assert udp["received"] == 0
@@ -255,26 +255,26 @@ def both(one: str, other: str) -> str:
 WIFI = "links.0.wifi."
 BAD = [
     (WIFI + "standard=80211z", "'80211z' is not one of 80211a, 80211b"),
-    (WIFI + "rate=HtMcs7", '"HtMcs7" is no WifiMode of 80211g, which has '),
-    (WIFI + "rate=OfdmRate6Mbps", "no WifiMode of 80211g, which has DsssRate1Mbps, "),
+    (WIFI + "rate=HtMcs7", '"HtMcs7" is not a WifiMode of 80211g; valid modes: '),
+    (WIFI + "rate=OfdmRate6Mbps", "not a WifiMode of 80211g; valid modes: DsssRate1Mbps, "),
     (WIFI + "nodes=[n0, n7]", "there is no node 'n7'"),
     (WIFI + "nodes=[n0]", "needs two nodes or more"),
-    (WIFI + "access_point=n7", "'n7' is not one of its nodes"),
+    (WIFI + "access_point=n7", "'n7' is not one of the channel's nodes"),
     (WIFI + "range=-1", "whole number from 1"),
     (WIFI + "attributes.TxPower=3", "ns3::YansWifiPhy has no attribute"),
-    (WIFI + "attributes.TxPowerStart=loud", 'wifi.attributes: TxPowerStart: "loud" is no'),
-    (WIFI + "attributes.TxPowerStart=30", "TxPowerStart, 30 dBm, to TxPowerEnd, 16.0206 dBm; for"),
+    (WIFI + "attributes.TxPowerStart=loud", 'wifi.attributes: TxPowerStart: "loud" is not a'),
+    (WIFI + "attributes.TxPowerStart=30", "TxPowerStart is 30 dBm and TxPowerEnd is 16.0206 dBm"),
     (WIFI + "attributes.TxPowerLevels=0", "TxPowerLevels is 0"),
-    (WIFI + 'attributes.ChannelSettings="{37, 20, BAND_5GHZ, 0}"', "ns-3 makes no radio of"),
+    (WIFI + 'attributes.ChannelSettings="{37, 20, BAND_5GHZ, 0}"', "ns-3 cannot create a radio of"),
     ("nodes.n1.position=[nan, 0]", "'nan' is not a number of metres"),
-    ("nodes.n1.waypoints=[0s 0 0, 2s 9 9, 1s 0 0]", "1s is not after the one before"),
-    ("mobility.model=ns3::Walk", 'mobility.model: ns-3 here has no type "ns3::Walk"; near: '),
+    ("nodes.n1.waypoints=[0s 0 0, 2s 9 9, 1s 0 0]", "1s is not after the time of the previous"),
+    ("mobility.model=ns3::Walk", 'mobility.model: this ns-3 has no type "ns3::Walk"; similar'),
     ("mobility.model=ns3::WaypointMobilityModel", "use nodes.NAME.waypoints"),
     ("mobility.model=ns3::olsr::RoutingProtocol", "is not a mobility model"),
     ("mobility.model=ns3::RandomWalk2dMobilityModel", "mobility.area: missing"),
     (
         both("mobility.model=ns3::RandomWalk2dMobilityModel", "mobility.area=[60, 60]"),
-        "n2 begins at 100, 0, outside of the area",
+        "node n2 starts at 100, 0, outside the area",
     ),
     (
         both("mobility.model=ns3::RandomWalk2dMobilityModel", "mobility.attributes={Sped: 2}"),
@@ -284,9 +284,9 @@ BAD = [
         both("mobility.model=ns3::ConstantPositionMobilityModel", "mobility.attributes={Sped: 2}"),
         'mobility.attributes: ns3::ConstantPositionMobilityModel has no attribute "Sped"',
     ),
-    ("mode=traditional", "not in mode traditional"),
-    ("mode=emulate", "not in mode emulate"),
-    ("mode=offload", "not in mode offload"),
+    ("mode=traditional", "not supported in mode traditional"),
+    ("mode=emulate", "not supported in mode emulate"),
+    ("mode=offload", "not supported in mode offload"),
 ]
 
 
@@ -300,7 +300,7 @@ def test_what_is_wrong_is_said_in_one_line(words: str, message: str, scenario: S
 
 def test_labs_have_no_radio(scenario: Scenarios) -> None:
     text = LINE.replace("mode: simulate\n", "")
-    assert "not in mode offload" in viaduct("up", scenario(text)).error_line(2)
+    assert "not supported in mode offload" in viaduct("up", scenario(text)).error_line(2)
 
 
 def test_places_need_no_radio(scenario: Scenarios) -> None:

@@ -58,5 +58,5 @@ def test_what_is_refused(hosts: Hosts, scenario: Callable[[str], Path]) -> None:
     with hub(hosts, file):
         for address in (f"{there}%eth0", f"[{there}%eth0]:4789"):
             refused = join(hosts, key, "--node", "a", "--", "true", address=address)
-            assert "to which VXLAN cannot lead" in refused.error_line(2)
+            assert "which VXLAN cannot use" in refused.error_line(2)
         join(hosts, key, "--node", "a", "--", "true").expect()

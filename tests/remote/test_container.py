@@ -242,15 +242,15 @@ def test_containers_that_cannot_be_nodes(
     tentative = ["ip", "-n", own, "-6", "address", "show", "tentative"]
     wait_until(lambda: not execute(tentative).expect().output, "the addresses are there to stay")
     before = container.state()
-    assert "has a default route already" in viaduct("up", file).error_line(2)
+    assert "already has a default route" in viaduct("up", file).error_line(2)
     assert container.state() == before
     host = file_of(scenario, os.getpid())
-    assert "in this machine's own network" in viaduct("up", host).error_line(2)
+    assert "uses this machine's own network" in viaduct("up", host).error_line(2)
     for change_of, message in (
-        ("mode=simulate", "container: not in mode simulate"),
-        ("nodes.db.host=false", "a container is a host"),
+        ("mode=simulate", "container: not supported in mode simulate"),
+        ("nodes.db.host=false", "a container is always a host"),
         ("nodes.db.container=a/b", "is not a container's name"),
-        ("nodes.db.data_plane=ebpf", "a container has a kernel"),
+        ("nodes.db.data_plane=ebpf", "the data plane of a container is always its kernel"),
     ):
         assert message in viaduct("run", file, "--set", change_of).error_line(2)
 
@@ -264,7 +264,7 @@ def test_a_container_is_ones_own(user: User, lab: str, container: Container) -> 
         return user.viaduct("up", user.write(f"{lab}.yaml", f"name: {lab}\n{text}"))
 
     before = container.state()
-    assert "is not yours" in up(container.process.pid).error_line(3)
+    assert "belongs to another user" in up(container.process.pid).error_line(3)
     assert container.state() == before
     unshare = ["unshare", "--user", "--map-root-user", "--net", "sleep", "600"]
     rootless = subprocess.Popen(unshare, user=user.uid, group=user.gid, extra_groups=[])

@@ -47,7 +47,7 @@ def test_what_it_says_at_its_end(hosts: Hosts) -> None:
 
 
 def test_what_cannot_be(hosts: Hosts) -> None:
-    assert "--points: 1 to 250" in inside(hosts.hub, PROGRAM, "--points=0").error_line(2)
+    assert "--points: expected 1 to 250" in inside(hosts.hub, PROGRAM, "--points=0").error_line(2)
     with serving(hosts.hub):
         refused = inside(hosts.hub, PROGRAM, timeout=TIMEOUT)
         assert "UDP port 4789" in refused.error_line(1)

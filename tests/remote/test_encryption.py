@@ -175,7 +175,7 @@ def test_a_hub_that_is_started_again(pair: Pair) -> None:
     pair.run("n1", pair.join("a", f"sh -c '{pings}'"), "1s")
     hub, client = pair.simulate()
     assert client.count("2 received") == 2, client
-    assert "node a is back" in client
+    assert "node a is connected to the hub again" in client
     report = report_of(hub)
     assert report["claims"] == 1
     assert pair.sent("udp port 51820") > 4
@@ -247,7 +247,7 @@ def test_who_has_no_key_cannot_be_encrypted(tmp_path: Path, who: str) -> None:
     file = tmp_path / "inner.yaml"
     file.write_text(INNER.replace("A", who, 1))
     line = viaduct("hub", file, "--encrypt", "wireguard").error_line(2)
-    assert "node a is for" in line
+    assert "the client of node a is " in line
     assert "viaduct join" in line
 
 

@@ -55,7 +55,7 @@ def test_events_that_it_does_not_live_to_see_have_failed(
     assert done.status == 1
     assert [each["change"] for each in results["traffic"]["events"]] == ["down"]
     [failure] = results["failures"]
-    assert failure.startswith("2 of 3 events had not happened when the hub ended; the first is ")
+    assert failure.startswith("2 of 3 events had not occurred when the hub ended; the first is ")
     assert "events[1]: link r1-r2 up at" in failure
 
 
@@ -74,7 +74,7 @@ def test_a_flow_that_has_not_begun_has_no_result(
         assert "crashed" not in done.errors
     assert done.status == 1
     errors = {flow["error"] for flow in results["traffic"]["flows"]}
-    assert errors == {"it had not begun when the run was interrupted"}
+    assert errors == {"the flow had not begun when the run was interrupted"}
 
 
 def test_where_the_radio_loses_packets_is_said(
@@ -128,5 +128,5 @@ def test_what_nothing_limits_is_refused(
 ) -> None:
     refused = viaduct("hub", scenario(LINE.format(mode="simulate") + f"flows: [{flow}]\n"))
     assert refused.expect(2).errors.count("\n") == 1
-    assert "flows[0].rate: it has none" in refused.errors
+    assert "flows[0]: the flow has no rate" in refused.errors
     assert said in refused.errors

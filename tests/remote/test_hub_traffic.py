@@ -72,7 +72,7 @@ def test_flows_run_beside_clients(
     assert udp["sent"] + udp.get("not_offered", 0) == pytest.approx(125, abs=1)
     assert udp["received"] == udp["sent"]
     assert 0 < cut["received"] <= cut["sent"]
-    assert late["error"] == "it had not begun when the run was interrupted"
+    assert late["error"] == "the flow had not begun when the run was interrupted"
     assert [each["link"] for each in traffic["captures"]] == ["r0-r1"]
     assert traffic["captures"][0]["frames"] == len(frames(capture))
 
@@ -174,7 +174,7 @@ def test_a_shared_link_of_a_client_is_not_captured_in_part(
 ) -> None:
     text = LINE.format(mode=mode).replace("{pair: [a, r0]}", "{shared: [a, r0, r2], name: lan}")
     refused = viaduct("hub", scenario(text + "captures: [lan]\n")).expect(2)
-    assert "captures: link lan has 1 remote nodes and 2 others" in refused.errors
+    assert "captures: link lan has 1 remote nodes and 2 other nodes" in refused.errors
 
 
 @pytest.mark.parametrize("mode", ["emulate", "offload"])
@@ -242,7 +242,7 @@ def test_a_hub_that_ends_before_its_traffic_begins_has_failed(
     file = scenario(text + "events: [{at: 1s, link: r1-r2, state: down}]\n")
     with hub(hosts, file, "--json", str(written)) as process:
         end(process, 1)
-    assert "before routes had converged" in json.loads(written.read_text())["failures"][0]
+    assert "before routes converged" in json.loads(written.read_text())["failures"][0]
 
 
 def test_a_simulated_hub_waits_for_routes_that_events_count_from(

@@ -109,7 +109,7 @@ def test_without_the_key_there_is_no_node(
 ) -> None:
     written, other = tmp_path / "hub.json", tmp_path / "other.key"
     with hub(hosts, file, "--json", str(written)) as process:
-        assert "there is no key" in join(hosts, other, "--", "true").error_line(2)
+        assert "the key file does not exist" in join(hosts, other, "--", "true").error_line(2)
         other.write_text("00" * 32 + "\n")
         other.chmod(0o600)
         assert "has another key" in join(hosts, other, "--", "true").error_line(1)
@@ -125,7 +125,7 @@ def test_without_the_key_there_is_no_node(
 def test_a_node_has_one_client(hosts: Hosts, file: Path, key: Path) -> None:
     with hub(hosts, file), joined(hosts, key, "--node", "a", "--", *READY):
         error = join(hosts, key, "--node", "a", "--", "true").error_line(1)
-        assert "node a is 192.0.2.1's" in error
+        assert "node a has the client 192.0.2.1" in error
         seen = json.loads(viaduct("top", "--json", "--interval", "100ms").expect().output)
         assert [(each["node"], each["interface"]) for each in seen["joined"]] == [("a", "eth0")]
         clients = {each["node"]: each for each in seen["hubs"][0]["statistics"]["clients"]}
@@ -150,11 +150,11 @@ def test_a_namespace_is_a_node(hosts: Hosts, file: Path, key: Path) -> None:
             assert process.wait() == 128 + signal.SIGTERM
         assert "eth0" not in inside(own, "ip", "link").output
         error = join(hosts, key, "--into", hosts.clients).error_line(2)
-        assert "from which the hub is reached" in error
+        assert "this namespace connects to the hub" in error
         Hosts.run(own, "link add eth0 type veth peer name other", "link set eth0 up")
         Hosts.run(own, "link set other up", "addr add 203.0.113.1/24 dev eth0")
         Hosts.run(own, "route add default via 203.0.113.2")
-        assert "has a default route already" in join(hosts, key, "--into", own).error_line(2)
+        assert "already has a default route" in join(hosts, key, "--into", own).error_line(2)
         assert "eth1" not in inside(own, "ip", "link").output, "nothing is left of it"
 
 
@@ -222,7 +222,7 @@ def test_into_is_for_ones_own_namespaces(
             words = [*caller, str(VIADUCT), "join", HUB, "--key", str(readable)]
             for into in (own, str(os.getpid())):
                 refused = inside(hosts.clients, *words, "--into", into)
-                assert "is not yours" in refused.error_line(3)
+                assert "belongs to another user" in refused.error_line(3)
             assert inside(hosts.clients, *words, "--", "id", "-u").expect().output == "65534\n"
         finally:
             readable.unlink(missing_ok=True)
@@ -263,7 +263,7 @@ def test_a_killed_client_leaves_nothing(hosts: Hosts, file: Path, key: Path) -> 
             assert joins() == before
             wait_until(lambda: not Path(f"/proc/{program}").exists(), "its program has ended")
         error = join(hosts, key, "--node", "b", "--", "true").error_line(1)
-        assert "is kept for its client" in error
+        assert "is reserved for its client" in error
 
 
 def test_a_client_that_vanishes_returns(
@@ -279,10 +279,10 @@ def test_a_client_that_vanishes_returns(
     ):
         wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node")
         Hosts.run(hosts.clients, "link set eth0 down")
-        client.wait_for("trying again")
+        client.wait_for("retrying")
         time.sleep(2)  # the hub, too, has noticed by now
         Hosts.run(hosts.clients, "addr replace 2001:db8::1/64 dev eth0 nodad", "link set eth0 up")
-        client.wait_for("node a is back", timeout=30)
+        client.wait_for("node a is connected to the hub again", timeout=30)
         wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node again")
         end(process)
     results = json.loads(written.read_text())
@@ -299,8 +299,8 @@ def test_a_client_outlives_the_hub(hosts: Hosts, file: Path, key: Path) -> None:
         joined(hosts, key, *options, ready="node a is eth0") as client,
     ):
         end(first)
-        client.wait_for("trying again")
+        client.wait_for("retrying")
         assert client.process.poll() is None
         with hub(hosts, file):
-            client.wait_for("node a is back")
+            client.wait_for("node a is connected to the hub again")
             wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node again")

@@ -94,12 +94,12 @@ def test_a_forwarder_that_dies_is_a_failure(
     with hub(hosts, file, "--json", str(written)) as process:
         killed = forwarder_of(file.stem)
         os.kill(killed, signal.SIGKILL)
-        process.wait_for("the forwarder died 1 times")
+        process.wait_for("the forwarder exited unexpectedly 1 times")
         wait_until(lambda: forwarder_of(file.stem) not in (0, killed), "there is another")
         wait_until(lambda: inside(a, "ping", "-c1", "-W1", FAR).status == 0, "it forwards")
         end(process, 1)
     (failure,) = json.loads(written.read_text())["failures"]
-    assert failure.startswith("the forwarder died 1 times and was replaced")
+    assert failure.startswith("the forwarder exited unexpectedly 1 times and was restarted")
 
 
 def forwarder_of(lab: str) -> int:

@@ -113,7 +113,7 @@ def test_loss_reordering_and_duplicates_on_the_way(
             came, again = count_through(own["a"], own["b"], target)
             transfer(own["a"], own["b"], target)
             time.sleep(6)  # in which a connection would have been given up
-            assert [each.read().count("trying again") for each in clients] == [0, 0]
+            assert [each.read().count("retrying") for each in clients] == [0, 0]
             # Twice 5% on the way, up and down.
             assert 0.86 < came / PACKETS < 0.95
             assert 0.04 < again / came < 0.13

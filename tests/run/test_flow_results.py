@@ -133,7 +133,7 @@ def test_a_slow_sender_is_told(scenario: Write, tmp_path: Path) -> None:
     done = viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
     flow = results(file)["flows"][0]
     assert flow["sent"] + flow["not_offered"] == pytest.approx(900e9 / 8 / 160, rel=0.05)
-    assert f"{flow['not_offered']} packets less than it asks for" in done.output
+    assert f"the sender sent {flow['not_offered']} packets too few" in done.output
 
 
 def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_ping_that_is_too_slow_is_no_loss(scenario: Write, tmp_path: Path) -> 
     flow = results(file)["flows"][0]
     assert flow["sent"] + flow["not_offered"] == 200
     assert 0 < flow["received"] == flow["sent"] < 200
-    assert "less than it asks for" in done.output
+    assert "packets too few" in done.output
 
 
 def test_many_flows_with_few_descriptors(scenario: Write, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_much_output_keeps_its_beginning_and_its_end(scenario: Write, tmp_path: 
     written = (tmp_path / "programs" / "much.txt").read_bytes()
     assert written.startswith(b"first\n")
     assert written.endswith(b"\nlast\n")
-    assert b"bytes left out here" in written
+    assert b"bytes omitted here" in written
     assert len(written) < 17 << 20
     output = json.loads((tmp_path / "results.json").read_text())["programs"][0]["output"]
     assert output.endswith("\nlast\n")

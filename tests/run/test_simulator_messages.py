@@ -18,8 +18,8 @@ Write = Callable[[str], Path]
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ('{"event":"dance"}', "the event 'dance', which is not known here"),
-        ('{"event":"note","message":"a","by":"b"}', "the event 'note' with 'by', which is not"),
+        ('{"event":"dance"}', "the unknown event 'dance'"),
+        ('{"event":"note","message":"a","by":"b"}', "the unknown event 'note' with 'by'"),
         ('{"event":"note"}', "the event 'note' without 'message', which is not"),
         ('{"event":"note","message":7}', "the event 'note' ("),
         ('{"event":"hub"}', "the event 'hub' without"),
@@ -50,9 +50,9 @@ def test_an_unknown_message_of_the_simulator(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ('{"command":"dance"}', "the command sent the command 'dance', which is not known here"),
-        ('{"command":"stop","now":true}', "'stop' with 'now', which is not known here"),
-        ('{"command":"release"}', "'release' without 'node', which is not known here"),
+        ('{"command":"dance"}', "the command sent the unknown command 'dance'"),
+        ('{"command":"stop","now":true}', "the unknown command 'stop' with 'now'"),
+        ('{"command":"release"}', "the unknown command 'release' without 'node'"),
         ('{"command":7}', 'malformed message: {"command":7}'),
         ("{}", "malformed message: {}"),
         ("[]", "malformed message: []"),

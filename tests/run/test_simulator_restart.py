@@ -242,7 +242,7 @@ def test_it_gives_up_in_the_end(
         told = history(lab)
         assert told["restarts"] == 0
         assert "it is no more" in told["cause"]
-        assert "no simulator (given up)" in viaduct("ls").expect().output
+        assert "no simulator (no further restart)" in viaduct("ls").expect().output
         inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
         wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "nobody watches")
 
@@ -256,8 +256,8 @@ def test_a_watcher_that_is_killed_is_missed(plane: str, lab: str, scenario: Writ
         wait_until(lambda: history(lab)["given_up"], "it is noticed")
         told = history(lab)
         assert told["absent"]
-        assert "supervised" in told["cause"]
-        assert f"{lab}  up, no simulator (given up)" in viaduct("ls").expect().output
+        assert "supervisor exited" in told["cause"]
+        assert f"{lab}  up, no simulator (no further restart)" in viaduct("ls").expect().output
         wait_until(lambda: not Path(f"/proc/{simulator}/exe").exists(), "it has died")
 
 

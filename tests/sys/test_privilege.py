@@ -160,7 +160,7 @@ def test_sudo_uid_alone_gives_the_users_group(user: User, simulation: Path) -> N
     execute(["env", f"SUDO_UID={user.uid}", *words]).expect()
     assert (own.stat().st_uid, own.stat().st_gid) == (user.uid, user.gid)
     line = execute(["env", "SUDO_UID=3999999999", *words]).error_line(3)
-    assert "no user of this machine" in line
+    assert "not a user of this machine" in line
 
 
 @pytest.mark.parametrize("umask", ["077", "000"])
@@ -200,7 +200,7 @@ def test_exec_itself_gains_no_privilege(user: User, up: str) -> None:
 def test_why_sudo_does_not_help(user: User, up: str) -> None:
     file = user.write(f"{up}.yaml", f"name: {up}\n" + LAB)
     no_sudo = user.run("env", "PATH=/nowhere", VIADUCT, "up", file)
-    assert "sudo does not start (No such file" in no_sudo.error_line(3)
+    assert "sudo cannot be executed (No such file" in no_sudo.error_line(3)
     assert f"run sudo {VIADUCT} ...;" in no_sudo.error_line(3)
     flag = user.run("setpriv", "--no-new-privs", VIADUCT, "up", file)
     assert "no new privileges" in flag.error_line(3)
@@ -236,7 +236,7 @@ def test_doctor_says_what_it_cannot_know_in_one_line(user: User) -> None:
     (line,) = (line for line in output.splitlines() if "without root" in line)
     assert "namespaces, veth" in line
     assert not [line for line in output.splitlines() if "Operation not permitted" in line]
-    assert "root: run through sudo" in output
+    assert "root: use sudo" in output
     (lab,) = (line.split() for line in output.splitlines() if line.startswith("lab "))
     assert lab[1] == "no"
 
@@ -401,7 +401,7 @@ def test_shells_are_nested(user: User, lab: str, allowed: None) -> None:
     both = ["--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}"]
     done = user.viaduct("shell", "--up", "delay=20ms", "--new-privileges", *both)
     assert done.expect().output.count(" 0% packet loss") == 2
-    assert "unless they are started with --new-privileges" in user.viaduct("shell", *both).errors
+    assert "unless you start them with --new-privileges" in user.viaduct("shell", *both).errors
 
 
 def test_nobody_holds_up_a_shell(user: User, lab: str) -> None:

@@ -50,11 +50,13 @@ class DeparturesTestCase : public PortTestCase
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
         const std::string clock = "by the simulator's clock: ";
-        NS_TEST_EXPECT_MSG_EQ(
-            DeparturesOf(link), clock + "the qdisc (noqueue) keeps no times", "none");
+        NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link),
+                              clock + "the qdisc (noqueue) does not support departure times",
+                              "none");
         link.network.b.Run("tc qdisc add dev b0 root pfifo");
-        NS_TEST_EXPECT_MSG_EQ(
-            DeparturesOf(link), clock + "the qdisc (pfifo) keeps no times", "none that does");
+        NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link),
+                              clock + "the qdisc (pfifo) does not support departure times",
+                              "none that does");
         if (viaduct::sys::HasQdisc("fq"))
         {
             link.network.b.Run("tc qdisc replace dev b0 root fq");
@@ -133,8 +135,8 @@ class QdiscDeparturesTestCase : public PortTestCase
         device->PrintTiming(printed);
         for (const std::string line : {"departures: by the qdisc (fq, SO_TXTIME)",
                                        "sent by the qdisc: 7 frames",
-                                       "given to the qdisc: 7 frames (missed their time: 0, "
-                                       "nothing heard of: 0",
+                                       "passed to the qdisc: 7 frames (missed their departure "
+                                       "time: 0, without a report: 0",
                                        "sent: 3 frames"})
         {
             NS_TEST_EXPECT_MSG_NE(

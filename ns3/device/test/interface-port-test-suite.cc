@@ -51,7 +51,7 @@ class ChoiceTestCase : public PortTestCase
                               xdp,
                               "what was asked for");
         const std::string description = DescriptionOf(device);
-        const std::string expected = xdp                ? "AF_XDP: native, copied, 1 queue"
+        const std::string expected = xdp                ? "AF_XDP: native mode, copy mode, 1 queue"
                                      : m_kind == "Dpdk" ? "DPDK "
                                                         : "AF_PACKET ring";
         NS_TEST_EXPECT_MSG_EQ(description.rfind(expected, 0), 0, description);
@@ -108,13 +108,13 @@ class RefusalTestCase : public PortTestCase
             };
             Ptr<RingNetDevice> bridge = link.MakeDevice(kind);
             bridge->SetAttribute("Interface", StringValue("br0"));
-            expect(bridge, "AF_XDP on interface br0: the kernel's own software (bridge)");
+            expect(bridge, "AF_XDP on interface br0: software of the kernel (bridge)");
             Ptr<RingNetDevice> shaped = link.MakeDevice(kind);
             shaped->SetAttribute("QdiscBypass", BooleanValue(false));
-            expect(shaped, "AF_XDP sends past the queueing discipline of b0");
+            expect(shaped, "AF_XDP bypasses the queueing discipline of b0");
             if (mayChoose)
             {
-                expect(link.MakeDevice(kind), "its driver has no zero-copy");
+                expect(link.MakeDevice(kind), "the driver does not support zero-copy");
             }
             else
             {
@@ -146,16 +146,15 @@ class OtherKindsTestCase : public PortTestCase
         {
             Ptr<RingNetDevice> blocks = link.MakeDevice(kind);
             blocks->SetAttribute("RingBlocks", BooleanValue(true));
-            NS_TEST_EXPECT_MSG_EQ(Refusal(blocks).rfind("RingBlocks is for the port AfPacket", 0),
-                                  0,
-                                  Refusal(blocks));
+            NS_TEST_EXPECT_MSG_EQ(
+                Refusal(blocks).rfind("RingBlocks requires Port=AfPacket", 0), 0, Refusal(blocks));
             blocks->Dispose();
             if (kind != "Tap")
             {
                 Ptr<RingNetDevice> queues = link.MakeDevice(kind);
                 queues->SetAttribute("Queues", UintegerValue(2));
                 NS_TEST_EXPECT_MSG_EQ(
-                    Refusal(queues).rfind("Queues is for the ports AfPacket and Tap", 0),
+                    Refusal(queues).rfind("Queues requires Port=AfPacket or Port=Tap", 0),
                     0,
                     Refusal(queues));
                 queues->Dispose();

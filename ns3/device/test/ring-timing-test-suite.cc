@@ -296,10 +296,11 @@ class InterfaceTimingTestCase : public PortTestCase
                                                                : "  port: AF_PACKET ring";
         NS_TEST_EXPECT_MSG_NE(printed.str().find(port), std::string::npos, printed.str());
         NS_TEST_EXPECT_MSG_NE(
-            printed.str().find("  departures: by the simulator's clock: frames pass no qdisc\n"),
+            printed.str().find(
+                "  departures: by the simulator's clock: frames do not pass through a qdisc\n"),
             std::string::npos,
             printed.str());
-        NS_TEST_EXPECT_MSG_NE(printed.str().find("  waiting for their time: 1 frames\n"),
+        NS_TEST_EXPECT_MSG_NE(printed.str().find("  waiting for their departure time: 1 frames\n"),
                               std::string::npos,
                               printed.str());
         Simulator::Destroy();

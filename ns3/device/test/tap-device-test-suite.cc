@@ -194,7 +194,7 @@ class TapOpeningTestCase : public TestCase
         made->SetMtu(1400);
         NS_TEST_EXPECT_MSG_EQ(Refusal(made), "", "made");
         tap.host.Run("ip link show tap0 | grep -q 'mtu 1400.*LOWER_UP\\|LOWER_UP.*mtu 1400'");
-        expect(RefusalOf(tap.MakeDevice(1)), "TAP device tap0: another program has it open");
+        expect(RefusalOf(tap.MakeDevice(1)), "TAP device tap0: another program uses the device");
         made->Dispose();
         NS_TEST_EXPECT_MSG_EQ(exists(), false, "gone with its device");
         tap.host.Run("ip tuntap add tap0 mode tap; ip link set tap0 up");
@@ -206,12 +206,13 @@ class TapOpeningTestCase : public TestCase
         taken->Dispose();
         NS_TEST_EXPECT_MSG_EQ(exists(), true, "stays");
         tap.host.Run(offload + "off'");
-        expect(RefusalOf(tap.MakeDevice(3)), "no TAP device of several queues");
+        expect(RefusalOf(tap.MakeDevice(3)), "not a TAP device with multiple queues");
         Ptr<RingNetDevice> filtered = tap.MakeDevice(1);
         filtered->SetAttribute("Filter", StringValue("arp"));
-        expect(RefusalOf(filtered), "a Filter would only lose them");
+        expect(RefusalOf(filtered), "frames that a Filter excludes would be lost");
         tap.host.Run("ip link del tap0; ip link add tap0 type bridge");
-        expect(RefusalOf(tap.MakeDevice(1)), "an interface of this name that is no TAP");
+        expect(RefusalOf(tap.MakeDevice(1)),
+               "an interface with this name exists, but is not a TAP");
         Simulator::Destroy();
     }
 };

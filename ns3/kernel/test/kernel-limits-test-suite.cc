@@ -133,16 +133,16 @@ class AddressClashTest : public RefusalTestCase
         MakeLine(2, stack);
         m_nodes.Get(1)->GetObject<Ipv4>()->AddAddress(
             1, Ipv4InterfaceAddress("10.0.0.1", "255.255.255.0"));
-        Expect("nodes n0 and n1 have the same address 10.0.0.1 on one channel: give them");
+        Expect("nodes n0 and n1 have the same address 10.0.0.1 on one channel: assign");
 
         MakeLine(2, stack);
         m_nodes.Get(1)->GetObject<Ipv4>()->AddAddress(
             1, Ipv4InterfaceAddress("10.0.0.2", "255.255.255.0"));
-        Expect("node n1 has the address 10.0.0.2 twice on one device: give it once");
+        Expect("node n1 has the address 10.0.0.2 twice on one device: remove one");
 
         MakeLine(2, stack);
         m_devices.Get(1)->SetAddress(m_devices.Get(0)->GetAddress());
-        Expect("two devices of guest 0 (n0, n1) have the address 00:00:00:00:00:");
+        Expect("two devices of guest 0 (n0, n1) have the MAC address 00:00:00:00:00:");
     }
 };
 

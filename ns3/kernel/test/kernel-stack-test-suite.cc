@@ -313,7 +313,7 @@ class BadInputTest : public KernelTestCase
         Expect(ErrorOf([](auto& stack) {
                    stack.SetAttribute("BootParameters", StringValue("time-travel=inf-cpu"));
                }),
-               "time-travel is the simulator's to set");
+               "time-travel is set by the simulator");
         Expect(ErrorOf([](auto& stack) {
                    stack.SetAttribute("BootParameters", StringValue("quiet mem=1M"));
                }),
@@ -322,11 +322,12 @@ class BadInputTest : public KernelTestCase
                "no_such_thing");
         NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1"}, "10.0.0.2"), "no error", "different ones");
         NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1"}, "10.0.0.1"),
-                              "nodes n0 and n1 have the same address 10.0.0.1 on one channel: give "
-                              "them different ones",
+                              "nodes n0 and n1 have the same address 10.0.0.1 on one channel: "
+                              "assign different addresses",
                               "one line");
         NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1", "10.0.0.1"}, "10.0.0.2"),
-                              "node n0 has the address 10.0.0.1 twice on one device: give it once",
+                              "node n0 has the address 10.0.0.1 twice on one device: remove one of "
+                              "the two",
                               "one line");
         m_kill = true;
         Expect(ErrorOf([](auto&) {}), "guest 0 (n0, n1) was killed by signal 9");

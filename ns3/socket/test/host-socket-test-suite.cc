@@ -279,7 +279,7 @@ Refusals(HostSocketTestCase& test, HostPair& pair)
     says("no-such-namespace",
          [&] { HostSocketHelper().Install(pair.nodes[0], "no-such-namespace"); });
     pair.Install();
-    says("has sockets of a kernel already", [&] { pair.Install(); });
+    says("already has kernel sockets", [&] { pair.Install(); });
     auto router = CreateObject<Node>();
     InternetStackHelper stack;
     stack.SetRoutingHelper(OlsrHelper());

@@ -16,12 +16,12 @@ namespace {
 
 constexpr const char* kHead = R"(# Results
 
-Printed by `viaduct docs results` from the tables that write and read them (`src/base/result`); do not edit
-it by hand. The keys in the tables "Promised" are promised ([promises](promises.md)): flows, losses, timing, verdicts, routes. Those
-in the tables "Diagnostic" help to find a cause and may change with any release. More keys of either kind may be added.
+Printed by `viaduct docs results` from the tables with which results are written and read (`src/base/result`); do not edit
+this file by hand. The keys in the tables "Promised" are promised ([promises](promises.md)): flows, losses, timing, verdicts, routes.
+The keys in the tables "Diagnostic" help to find a cause and may change with any release. More keys of either kind may be added.
 
-`flows[].loss` is the key `loss` of each map in the list `flows`; `*` stands for a name. A key without a value in a mode or for a kind of flow is absent. Shares are 0 to 1, and times have their unit in the
-name of the key or are in seconds.
+`flows[].loss` is the key `loss` of each map in the list `flows`; `*` stands for a name. A key that has no value in a mode or for a kind of flow is absent. Shares are from 0 to 1. Times have their unit
+in the name of the key or are in seconds.
 )";
 
 // The keys of results that docs/promises.md promises; a document may have only some of them. A key
@@ -120,15 +120,18 @@ std::string DocumentResults() {
   return kHead +
          Chapter<RunResult>(
              "viaduct run --json",
-             "The results of one run; also `results.json` of `--report`. With `--compare`: "
-             "`{\"runs\": [...]}`, one of these for each mode.") +
-         Chapter<EngineResult>("viaduct path --json, path stats --json, shell --json",
-                               "Also the answer of a path's control socket to `stats`.") +
+             "The results of one run; also the content of `results.json` of `--report`. With "
+             "`--compare` the output is `{\"runs\": [...]}`, with one such map for each mode.") +
+         Chapter<EngineResult>(
+             "viaduct path --json, path stats --json, shell --json",
+             "The statistics of a path; also the reply of the path's control socket to `stats`.") +
          Chapter<HubResult>("viaduct hub --json", "The results of a hub.") +
-         Chapter<Environment>("viaduct version --json", "Without the keys that only runs have.") +
+         Chapter<Environment>("viaduct version --json",
+                              "The keys of `environment`, except those that only runs have.") +
          Chapter<LoadSent>("viaduct-load send --json", "The sending end of a UDP flow.") +
-         Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.") +
-         Chapter<LoadPinged>("viaduct-load ping --json", "Round trips of ICMP echo.");
+         Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end of a UDP flow.") +
+         Chapter<LoadPinged>("viaduct-load ping --json",
+                             "The round-trip times of ICMP echo requests.");
 }
 
 }  // namespace viaduct::result

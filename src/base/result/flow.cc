@@ -12,13 +12,14 @@ using fields::WhenSet;
 
 fields::KeysOf<Times> Times::Keys() {
   static constexpr fields::Key<Times> kKeys[] = {
-      Always<&Times::min>("min", "ms", "the shortest"),
-      Always<&Times::mean>("avg", "ms", "the mean"),
-      Always<&Times::p50>("p50", "ms",
-                          "half of them took at most this; exact of up to 1024 packets, else "
-                          "within 0.1%, as `p99`"),
-      Always<&Times::p99>("p99", "ms", "99 in 100 took at most this"),
-      Always<&Times::max>("max", "ms", "the longest"),
+      Always<&Times::min>("min", "ms", "the shortest time"),
+      Always<&Times::mean>("avg", "ms", "the mean time"),
+      Always<&Times::p50>(
+          "p50", "ms",
+          "the median time; exact for up to 1024 packets, otherwise within 0.1%, as is `p99`"),
+      Always<&Times::p99>("p99", "ms",
+                          "the 99th percentile: 99 in 100 packets took at most this time"),
+      Always<&Times::max>("max", "ms", "the longest time"),
   };
   return kKeys;
 }
@@ -36,76 +37,83 @@ Times Times::Of(const Histogram& nanoseconds) {
 
 fields::KeysOf<FlowResult> FlowResult::Keys() {
   static constexpr fields::Key<FlowResult> kKeys[] = {
-      Always<&FlowResult::name>("name", "text", "the scenario's name for it"),
-      Always<&FlowResult::kind>("kind", "udp, tcp or ping", "what it is"),
-      Always<&FlowResult::from>("from", "a node", "who sends"),
-      Always<&FlowResult::to>("to", "a node", "who receives"),
+      Always<&FlowResult::name>("name", "text", "the name of the flow in the scenario"),
+      Always<&FlowResult::kind>("kind", "udp, tcp or ping", "the kind of traffic"),
+      Always<&FlowResult::from>("from", "a node", "the node that sends"),
+      Always<&FlowResult::to>("to", "a node", "the node that receives"),
       WhenSet<&FlowResult::group>("group", "an address",
-                                  "that its packets go to; flows of one sender to one group are "
-                                  "the same packets"),
-      WhenSet<&FlowResult::error>("error", "text",
-                                  "why there is no result; nothing was measured then"),
-      WhenSet<&FlowResult::sent>("sent", "packets",
-                                 "offered, whether or not the kernel took them; not of TCP"),
+                                  "the multicast group to which the flow's packets are sent; flows "
+                                  "from one sender to one group are the same packets"),
+      WhenSet<&FlowResult::error>(
+          "error", "text", "the reason why there is no result; in this case nothing was measured"),
+      WhenSet<&FlowResult::sent>(
+          "sent", "packets",
+          "packets offered, whether or not the kernel accepted them; not for TCP"),
       WhenSet<&FlowResult::received>("received", "packets",
-                                     "received, answers of ping; not of TCP"),
+                                     "packets received, or replies received for ping; not for TCP"),
       WhenSet<&FlowResult::loss>("loss", "0..1",
                                  "the share of the offered packets that did not arrive"),
-      WhenSet<&FlowResult::not_offered>("not_offered", "packets",
-                                        "that the flow's rate or interval asked for beyond `sent`: "
-                                        "its sender was too slow for it, "
-                                        "or ended early; of UDP and ping in the real modes"),
+      WhenSet<&FlowResult::not_offered>(
+          "not_offered", "packets",
+          "packets that the flow's rate or interval required in addition to `sent`, but that its "
+          "sender did not offer because it was too slow or ended early; only for UDP and ping in "
+          "the real modes"),
       WhenSet<&FlowResult::lost_at>(
           "lost_at", "packets, by place",
-          "outside the links, as far as it is known: `refused ERROR` (the sender's kernel took "
-          "it not), `sender's interfaces` (dropped on their way out, of all programs), "
-          "`receiver's buffer`, each of UDP in the real modes; of a ping the first, and `sender's "
-          "buffer` (its program was too slow for the replies); `NODE: REASON` (ns-3's IP layer, "
-          "address resolution and queues there, or a link that was down; not of fragments; "
-          "`address_unresolved`: before the next hop's MAC address was known, as when a flow "
-          "begins) where ns-3 forwards, over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` "
-          "(or behind the "
-          "window of block acknowledgements), `wifi_queue_full`, `wifi_not_associated`; "
-          "`refused` in mode simulate"),
+          "packets lost outside the links, as far as known. In the real modes for UDP: `refused "
+          "ERROR` (refused by the sender's kernel), `sender's interfaces` (dropped there on the "
+          "way out, counted for all programs), `receiver's buffer`; for ping: `refused ERROR`, "
+          "`sender's buffer` (the program was too slow to read the replies). Where ns-3 forwards: "
+          "`NODE: REASON` (dropped by the node's IP layer, address resolution or queues in ns-3, "
+          "or by a link that was down; fragments are not counted; `address_unresolved`: dropped "
+          "before the MAC address of the next hop was known, for example when a flow begins), over "
+          "Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` (or behind the window of block "
+          "acknowledgements), `wifi_queue_full`, `wifi_not_associated`. In mode simulate: "
+          "`refused`"),
       WhenSet<&FlowResult::duplicates>(
           "duplicates", "packets",
-          "that came again after they had been received, or answers of ping; absent: none did; not "
-          "of TCP"),
+          "packets, or replies to pings, that arrived again after they had been received; absent "
+          "if there were none; not for TCP"),
       WhenSet<&FlowResult::cut>("cut", "true",
-                                "packets were still arriving when the wait for what was under way "
-                                "ended; those that came later count as lost"),
+                                "true if packets were still arriving when the wait for packets "
+                                "under way ended; packets that arrived later count as lost"),
       WhenSet<&FlowResult::rate>(
           "rate_bit_per_s", "bit/s",
-          "of payload, as received, duplicates once: UDP from its first packet to its last (of one "
-          "packet there is none), TCP from its start to its last byte; not of ping"),
+          "the rate of the received payload, with duplicates counted once: for UDP from the first "
+          "packet to the last (absent if there was only one), for TCP from the start of the flow "
+          "to the last byte; not for ping"),
       WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
-                                        "the same of packets; of UDP in the real modes"),
-      WhenSet<&FlowResult::retransmits>("retransmits", "segments",
-                                        "retransmitted; of TCP in the real modes"),
-      WhenSet<&FlowResult::rtt>("rtt_ms", "a map",
-                                "round-trip times; of ping, if any answer arrived; in the real "
-                                "modes from before the system call that sends a request to the "
-                                "kernel's time stamp of its reply"),
+                                        "the rate of the received packets, measured in the same "
+                                        "way; only for UDP in the real modes"),
+      WhenSet<&FlowResult::retransmits>(
+          "retransmits", "segments",
+          "segments that were retransmitted; only for TCP in the real modes"),
+      WhenSet<&FlowResult::rtt>(
+          "rtt_ms", "a map",
+          "round-trip times; only for ping, if any reply arrived; in the real modes from before "
+          "the system call that sends a request to the kernel's time stamp of its reply"),
       WhenSet<&FlowResult::delay>("delay_ms", "a map",
-                                  "one-way delays; of UDP, if any packet arrived"),
-      Always<&FlowResult::samples>(
-          "samples", "pairs: s, and bit/s or ms",
-          "over time, counted from the flow's start: the rate received in the interval that ends "
-          "then, or the round-trip time of the request sent then"),
+                                  "one-way delays; only for UDP, if any packet arrived"),
+      Always<&FlowResult::samples>("samples", "pairs: s, and bit/s or ms",
+                                   "measurements over time, in seconds from the flow's start: the "
+                                   "rate received in the interval that ends at that time, or the "
+                                   "round-trip time of the request sent at that time"),
       WhenSet<&FlowResult::samples_merged>(
           "samples_merged", "measurements",
-          "so many neighbours are one sample, their mean, of a flow that has too many for each to "
-          "be one"),
-      WhenSet<&FlowResult::start>("start", "s", "when it was to start, since convergence"),
+          "the number of consecutive measurements whose mean is one sample, if the flow has too "
+          "many measurements to list each of them"),
+      WhenSet<&FlowResult::start>("start", "s",
+                                  "the planned start of the flow, in seconds from convergence"),
       WhenSet<&FlowResult::end>("end", "s",
-                                "when it was to end, since convergence; so does a gap after which "
-                                "no packet arrived"),
+                                "the planned end of the flow, in seconds from convergence; a gap "
+                                "after which no packet arrived ends at the same time"),
       WhenSet<&FlowResult::gaps>(
           "gaps", "a list of maps",
-          "packets in a row that were lost, the longest if there are more than 2000; of UDP and "
-          "ping, where any was lost"),
-      WhenSet<&FlowResult::gaps_omitted>("gaps_omitted", "packets",
-                                         "of gaps that are not listed, as there were too many"),
+          "gaps, which are consecutive packets that were lost; only the longest gaps if there are "
+          "more than 2000; only for UDP and ping, if any packet was lost"),
+      WhenSet<&FlowResult::gaps_omitted>(
+          "gaps_omitted", "packets",
+          "lost packets in gaps that are not listed because there were too many gaps"),
   };
   return kKeys;
 }

@@ -10,10 +10,14 @@ using fields::WhenSet;
 fields::KeysOf<Gap> Gap::Keys() {
   static constexpr fields::Key<Gap> kKeys[] = {
       Always<&Gap::from>("from", "s",
-                         "since the flow's start, when the packet before it was sent; 0: none was"),
-      WhenSet<&Gap::to>("to", "s", "when the packet after it was sent; absent: none arrived"),
-      Always<&Gap::first>("first", "a whole number", "that of the first lost packet, from 0"),
-      Always<&Gap::lost>("lost", "packets", "how many, in a row"),
+                         "the time at which the packet before the gap was sent, counted from the "
+                         "flow's start; 0 if there was no such packet"),
+      WhenSet<&Gap::to>(
+          "to", "s",
+          "the time at which the packet after the gap was sent; absent if no later packet arrived"),
+      Always<&Gap::first>("first", "a whole number",
+                          "the number of the first lost packet, counted from 0"),
+      Always<&Gap::lost>("lost", "packets", "the number of consecutive lost packets"),
   };
   return kKeys;
 }

@@ -9,29 +9,32 @@ fields::KeysOf<ClientResult> ClientResult::Keys() {
   using C = ClientResult;
   static constexpr fields::Key<C> kKeys[] = {
       Always<&C::node>("node", "text", "the remote node"),
-      Always<&C::vni>("vni", "a whole number", "its VXLAN identifier"),
-      WhenSet<&C::client>("client", "an address", "its client; absent: it has none"),
-      Always<&C::rx_frames>("rx_frames", "frames", "from the client to the node"),
-      Always<&C::rx_bytes>("rx_bytes", "bytes", "and their bytes"),
-      Always<&C::tx_frames>("tx_frames", "frames", "from the node to the client"),
-      Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
+      Always<&C::vni>("vni", "a whole number", "the VXLAN identifier of the node"),
+      WhenSet<&C::client>("client", "an address",
+                          "the address of the node's client; absent if it has none"),
+      Always<&C::rx_frames>("rx_frames", "frames", "frames from the client to the node"),
+      Always<&C::rx_bytes>("rx_bytes", "bytes", "the bytes of the frames from the client"),
+      Always<&C::tx_frames>("tx_frames", "frames", "frames from the node to the client"),
+      Always<&C::tx_bytes>("tx_bytes", "bytes", "the bytes of the frames to the client"),
       Always<&C::drops>(
           "drops", "frames, by cause",
-          "lost here. From the client: `socket_full` (refused by the kernel, unread: datagrams "
-          "beyond its share of the socket's buffer, and such as would have been dropped as "
-          "`overload`), `overload` (more waited than its share), `spoofed` (from a "
-          "host that has not claimed the node, or not inside of the encryption), `malformed`, "
-          "`ip_options` (which ns-3 would "
-          "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "
-          "is none), `to_client_too_long`, `to_client_refused` (by the kernel: no route, no "
-          "buffer). Where the client has the programs of a router, also `from_program_...` (no "
-          "IPv4 "
-          "packet, or no route, as in the counters of `NODE/programs`) and `unresolved` (the "
-          "client did not tell its MAC address)"),
-      Always<&C::waiting>("waiting", "frames", "from the client that wait now"),
-      WhenSet<&C::wait_ms>("wait_ms", "ms",
-                           "how long its frames waited between the socket and the node, the mean"),
-      Always<&C::longest_wait_ms>("longest_wait_ms", "ms", "and the longest"),
+          "frames lost at the hub. From the client: `socket_full` (refused by the kernel, unread: "
+          "datagrams beyond the client's share of the socket's buffer, and datagrams that would "
+          "have been dropped as `overload`), `overload` (more frames were queued than the client's "
+          "share), `spoofed` (from a machine that has not claimed the node, or outside the "
+          "encryption), `malformed`, `ip_options` (which ns-3 would corrupt), `too_long`, "
+          "`refused` (the link is down). To the client: `unclaimed` (the node has no client), "
+          "`to_client_too_long`, `to_client_refused` (by the kernel: no route, no buffer). If the "
+          "client has the programs of a router, also `from_program_...` (not an IPv4 packet, or no "
+          "route, as in the counters of `NODE/programs`) and `unresolved` (the client did not "
+          "report its MAC address)"),
+      Always<&C::waiting>("waiting", "frames", "frames from the client that are queued now"),
+      WhenSet<&C::wait_ms>(
+          "wait_ms", "ms",
+          "the mean time that the client's frames waited between the socket and the node"),
+      Always<&C::longest_wait_ms>(
+          "longest_wait_ms", "ms",
+          "the longest time that a frame of the client waited between the socket and the node"),
   };
   return kKeys;
 }
@@ -39,14 +42,19 @@ fields::KeysOf<ClientResult> ClientResult::Keys() {
 fields::KeysOf<HubTraffic> HubTraffic::Keys() {
   using T = HubTraffic;
   static constexpr fields::Key<T> kKeys[] = {
-      WhenSet<&T::flows>("flows", "a list of maps", "as in the results of a run"),
-      WhenSet<&T::programs>("programs", "a list of maps", "the same"),
-      WhenSet<&T::events>("events", "a list of maps", "the same; times since convergence"),
+      WhenSet<&T::flows>("flows", "a list of maps", "the flows, as in the results of a run"),
+      WhenSet<&T::programs>("programs", "a list of maps",
+                            "the programs, as in the results of a run"),
+      WhenSet<&T::events>(
+          "events", "a list of maps",
+          "the changes of links, as in the results of a run; times are counted from convergence"),
       WhenSet<&T::event_timing>("event_timing", "a map",
-                                "how late the events were; of a lab (a simulation's are events of "
-                                "the simulator)"),
-      WhenSet<&T::captures>("captures", "a list of maps", "as in the results of a run"),
-      WhenSet<&T::state>("state", "a list of maps", "the same"),
+                                "the lateness of the events; only for a lab (in a simulation they "
+                                "are events of the simulator)"),
+      WhenSet<&T::captures>("captures", "a list of maps",
+                            "the captures, as in the results of a run"),
+      WhenSet<&T::state>("state", "a list of maps",
+                         "the files with the state of kernels, as in the results of a run"),
   };
   return kKeys;
 }
@@ -54,64 +62,68 @@ fields::KeysOf<HubTraffic> HubTraffic::Keys() {
 fields::KeysOf<HubResult> HubResult::Keys() {
   using H = HubResult;
   static constexpr fields::Key<H> kKeys[] = {
-      Always<&H::name>("name", "text", "the scenario's"),
-      Always<&H::seed>("seed", "a whole number", "of the random streams"),
-      Always<&H::seconds>("seconds", "s", "how long it has served"),
-      Always<&H::port>("port", "a UDP port", "where clients send to"),
+      Always<&H::name>("name", "text", "the name of the scenario"),
+      Always<&H::seed>("seed", "a whole number", "the seed of the random streams"),
+      Always<&H::seconds>("seconds", "s", "the time that the hub has served clients"),
+      Always<&H::port>("port", "a UDP port", "the UDP port to which clients send"),
       Always<&H::readers>("readers", "a whole number",
-                          "of threads that read, each from a socket of its own; 0: the simulator, "
-                          "or the path engine, does that"),
-      Always<&H::queue>(
-          "queue", "frames",
-          "from clients that may wait; while several wait, a client may have its share"),
-      WhenSet<&H::encryption>("encryption", "`wireguard`",
-                              "of the tunnels to clients; absent: they have none"),
+                          "the number of threads that read, each from a separate socket; 0 if the "
+                          "simulator or the path engine reads instead"),
+      Always<&H::queue>("queue", "frames",
+                        "the maximum number of queued frames from clients; while several clients "
+                        "have queued frames, each client is limited to its share"),
+      WhenSet<&H::encryption>(
+          "encryption", "`wireguard`",
+          "the encryption of the tunnels to clients; absent if they are not encrypted"),
       Always<&H::receive_buffer>("receive_buffer", "bytes",
-                                 "of each socket, as the kernel accounts for it; without "
-                                 "privileges limited by net.core.rmem_max"),
-      Always<&H::send_buffer>("send_buffer", "bytes", "the same for sending"),
+                                 "the size of each socket's receive buffer, as the kernel counts "
+                                 "it; without privileges it is limited by net.core.rmem_max"),
+      Always<&H::send_buffer>("send_buffer", "bytes",
+                              "the size of each socket's send buffer, as the kernel counts it"),
       WhenSet<&H::unshared>("unshared", "text",
-                            "why clients do not share the receive buffers, so that one of them can "
-                            "fill them for all; absent: they do"),
-      Always<&H::datagrams>("datagrams", "datagrams", "that were read"),
-      Always<&H::drops>("drops", "datagrams, by cause",
-                        "lost, and no client's: `socket_full` (they came faster than they were "
-                        "read, and the buffer was full in spite of all shares), `malformed` (not "
-                        "VXLAN), `unknown_vni`, `spoofed` (with encryption: more "
-                        "than were looked at came past it)"),
-      Always<&H::clients>("clients", "a list of maps", "each remote node"),
+                            "the reason why the receive buffers are not divided among the clients, "
+                            "so that one client can fill them for all; absent if they are divided"),
+      Always<&H::datagrams>("datagrams", "datagrams", "datagrams that were read"),
+      Always<&H::drops>(
+          "drops", "datagrams, by cause",
+          "lost datagrams that belong to no client: `socket_full` (they arrived faster than they "
+          "were read, and the buffer was full despite the clients' shares), `malformed` (not "
+          "VXLAN), `unknown_vni`, `spoofed` (with encryption: more datagrams arrived outside the "
+          "encryption than were examined)"),
+      Always<&H::clients>("clients", "a list of maps", "one map for each remote node"),
       WhenSet<&H::claims>("claims", "a whole number",
-                          "nodes given to clients with the key; absent, as the next two: no node "
-                          "is for those"),
+                          "nodes that were assigned to clients that have the key; absent, as are "
+                          "`returns` and `refused`, if no node is for such clients"),
       WhenSet<&H::returns>("returns", "a whole number",
-                           "of these: to a client that had the node before"),
+                           "the part of `claims` in which the client had had the node before"),
       WhenSet<&H::refused>(
           "refused", "a whole number, by cause",
-          "connections and claims: `wrong_key`, `no_handshake` (not TLS 1.3 as it should be, also "
-          "what was replayed), `too_slow`, `too_many` (connections), `malformed` (messages), "
-          "`unknown_node`, `taken` (another's, or kept for a client that vanished), `none_free`, "
-          "`by_hub`, `given_back` (by a client that could not become the node: its kernel has no "
-          "WireGuard, for example)"),
+          "refused connections and claims: `wrong_key`, `no_handshake` (not the expected TLS 1.3, "
+          "or a replayed message), `too_slow`, `too_many` (connections), `malformed` (messages), "
+          "`unknown_node`, `taken` (by another client, or kept for a client that vanished), "
+          "`none_free`, `by_hub`, `given_back` (by a client that could not become the node, for "
+          "example because its kernel has no WireGuard)"),
       WhenSet<&H::loop>("loop", "s, by activity",
-                        "how a hub that simulates spent its time: `events`, `reading` (of "
-                        "datagrams, unless threads do that), `writing`, `sleeping`, `spinning`"),
-      Always<&H::events>("events", "a map", "how late the simulator's events were"),
-      Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
-      WhenSet<&H::unreadable>("unreadable", "packets, by node",
-                              "which this node of ns-3's dropped, as ns-3 could not read their "
-                              "transport header or message; their frames are in `rx_frames`"),
+                        "the time that a simulated hub spent in each activity: `events`, `reading` "
+                        "(datagrams, unless threads read them), `writing`, `sleeping`, `spinning`"),
+      Always<&H::events>("events", "a map", "the lateness of the simulator's events"),
+      Always<&H::frames>("frames", "a map", "the time that frames waited for the simulator"),
+      WhenSet<&H::unreadable>(
+          "unreadable", "packets, by node",
+          "packets that this ns-3 node dropped because ns-3 could not read their transport header "
+          "or message; `rx_frames` includes their frames"),
       WhenSet<&H::traffic>("traffic", "a map",
-                           "what the scenario's own flows, programs, events and captures did; "
-                           "absent: it has none"),
-      Always<&H::verdict>("verdict", "VALID, VOID, not judged",
-                          "whether both, and the events of `traffic`, kept "
-                          "`timing.lateness_limit`; datagrams that found the "
-                          "socket full, and frames that the hub lost to overload or could not "
-                          "send, count as later than any limit; not judged: no limit, or no frame "
-                          "came from any client"),
+                           "the results of the scenario's flows, programs, events and captures; "
+                           "absent if it has none"),
+      Always<&H::verdict>(
+          "verdict", "VALID, VOID, not judged",
+          "whether `events`, `frames` and the events of `traffic` stayed within "
+          "`timing.lateness_limit`; datagrams that found the socket full, and frames that the hub "
+          "lost to overload or could not send, count as later than any limit; not judged: there is "
+          "no limit, or no frame arrived from any client"),
       Always<&H::failures>("failures", "a list of text",
-                           "what failed: a forwarder that died, routes that a kernel refused... "
-                           "The command's exit status is 1 then"),
+                           "what failed, for example a forwarder that exited or routes that a "
+                           "kernel refused; the command's exit status is then 1"),
       WhenSet<&H::environment>("environment", "a map", "the machine and the program"),
   };
   return kKeys;
@@ -139,13 +151,14 @@ ExitStatus HubResult::Status() const {
 fields::KeysOf<HubProgress> HubProgress::Keys() {
   using P = HubProgress;
   static constexpr fields::Key<P> kKeys[] = {
-      Always<&P::seconds>("seconds", "s", "how long it has served"),
-      Always<&P::port>("port", "a UDP port", "where clients send to"),
-      Always<&P::nodes>("nodes", "nodes", "that are remote"),
-      Always<&P::claimed>("claimed", "nodes", "that have a client"),
-      Always<&P::rx_frames>("rx_frames", "frames", "from clients"),
-      Always<&P::tx_frames>("tx_frames", "frames", "to clients"),
-      Always<&P::lost>("lost", "frames and datagrams", "lost, for whatever cause"),
+      Always<&P::seconds>("seconds", "s", "the time that the hub has served clients"),
+      Always<&P::port>("port", "a UDP port", "the UDP port to which clients send"),
+      Always<&P::nodes>("nodes", "nodes", "the number of remote nodes"),
+      Always<&P::claimed>("claimed", "nodes", "the number of remote nodes that have a client"),
+      Always<&P::rx_frames>("rx_frames", "frames", "frames received from clients"),
+      Always<&P::tx_frames>("tx_frames", "frames", "frames sent to clients"),
+      Always<&P::lost>("lost", "frames and datagrams",
+                       "frames and datagrams that were lost, for any reason"),
   };
   return kKeys;
 }

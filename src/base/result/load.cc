@@ -7,13 +7,14 @@ using fields::WhenSet;
 
 fields::KeysOf<LoadTimes> LoadTimes::Keys() {
   static constexpr fields::Key<LoadTimes> kKeys[] = {
-      Always<&LoadTimes::min>("min", "us", "the shortest"),
-      Always<&LoadTimes::mean>("mean", "us", "the mean"),
+      Always<&LoadTimes::min>("min", "us", "the shortest time"),
+      Always<&LoadTimes::mean>("mean", "us", "the mean time"),
       Always<&LoadTimes::p50>(
           "p50", "us",
-          "half of them were at most this; exact of up to 1024, else within 0.1%, as `p99`"),
-      Always<&LoadTimes::p99>("p99", "us", "99 in 100 were at most this"),
-      Always<&LoadTimes::max>("max", "us", "the longest"),
+          "the median time; exact for up to 1024 values, otherwise within 0.1%, as is `p99`"),
+      Always<&LoadTimes::p99>("p99", "us",
+                              "the 99th percentile: 99 in 100 values are at most this time"),
+      Always<&LoadTimes::max>("max", "us", "the longest time"),
   };
   return kKeys;
 }
@@ -29,24 +30,29 @@ std::optional<LoadTimes> LoadTimes::Of(const Histogram& nanoseconds) {
 fields::KeysOf<LoadSent> LoadSent::Keys() {
   using S = LoadSent;
   static constexpr fields::Key<S> kKeys[] = {
-      Always<&S::role>("role", "send", "which end this is"),
-      Always<&S::flow>("flow", "a whole number", "marks the flow's packets"),
-      Always<&S::size>("size", "bytes", "of each packet's UDP payload"),
-      Always<&S::started>("started_s", "s", "when the first packet was due, CLOCK_MONOTONIC"),
-      Always<&S::offered>("offered", "packets", "due to be sent; the loss is a share of these"),
-      Always<&S::sent>("sent", "packets", "of these, passed to the kernel"),
-      Always<&S::errors>("errors", "packets", "of these, refused by the kernel"),
-      Always<&S::refused>("refused", "packets, by error", "the same by errno: `ENETUNREACH`, ..."),
+      Always<&S::role>("role", "send", "the end of the flow that reports these results"),
+      Always<&S::flow>("flow", "a whole number", "the number that marks the flow's packets"),
+      Always<&S::size>("size", "bytes", "the size of each packet's UDP payload"),
+      Always<&S::started>("started_s", "s",
+                          "the time at which the first packet was due (CLOCK_MONOTONIC)"),
+      Always<&S::offered>("offered", "packets",
+                          "packets that were due to be sent; the loss is a share of this number"),
+      Always<&S::sent>("sent", "packets", "offered packets that were passed to the kernel"),
+      Always<&S::errors>("errors", "packets", "offered packets that the kernel refused"),
+      Always<&S::refused>("refused", "packets, by error",
+                          "the packets of `errors` by errno: `ENETUNREACH`, ..."),
       Always<&S::interface_drops>("interface_drops", "packets",
-                                  "dropped meanwhile by the interfaces of the sender's namespace "
-                                  "on their way out, of whatever program"),
-      Always<&S::seconds>("seconds", "s", "how long that took"),
-      Always<&S::target_pps>("target_pps", "packets/s", "the requested rate; null: `max`"),
+                                  "packets of any program that the interfaces of the sender's "
+                                  "namespace dropped on the way out during this time"),
+      Always<&S::seconds>("seconds", "s", "the time that the sending took"),
+      Always<&S::target_pps>("target_pps", "packets/s",
+                             "the requested rate; null for the rate `max`"),
       Always<&S::offered_pps>("offered_pps", "packets/s", "the offered rate"),
-      Always<&S::offered_rate>("offered_bit_per_s", "bit/s", "of payload"),
+      Always<&S::offered_rate>("offered_bit_per_s", "bit/s", "the offered rate of payload"),
       Always<&S::late>("late_us", "a map",
-                       "how late each packet was passed to the kernel; null: `max`"),
-      Always<&S::slip_seconds>("slip_s", "s", "how far the schedule was shifted"),
+                       "the lateness of the packets when they were passed to the kernel; null for "
+                       "the rate `max`"),
+      Always<&S::slip_seconds>("slip_s", "s", "the time by which the schedule was shifted"),
   };
   return kKeys;
 }
@@ -54,43 +60,54 @@ fields::KeysOf<LoadSent> LoadSent::Keys() {
 fields::KeysOf<LoadPinged> LoadPinged::Keys() {
   using P = LoadPinged;
   static constexpr fields::Key<P> kKeys[] = {
-      Always<&P::role>("role", "ping", "what it has done"),
-      Always<&P::size>("size", "bytes", "of each request after the ICMP header"),
-      Always<&P::started>("started_s", "s", "when the first request was due, CLOCK_MONOTONIC"),
-      Always<&P::offered>("offered", "requests", "due to be sent; the loss is a share of these"),
-      Always<&P::sent>("sent", "requests", "of these, passed to the kernel"),
-      Always<&P::errors>("errors", "requests", "of these, refused by the kernel"),
-      Always<&P::refused>("refused", "requests, by error", "the same by errno: `ENETUNREACH`, ..."),
-      Always<&P::received>("received", "requests", "that were answered"),
-      Always<&P::lost>(
-          "lost", "requests",
-          "that were not, in the time that it waits for the last, without `dropped_here`"),
+      Always<&P::role>("role", "ping", "the kind of measurement"),
+      Always<&P::size>("size", "bytes", "the size of each request after the ICMP header"),
+      Always<&P::started>("started_s", "s",
+                          "the time at which the first request was due (CLOCK_MONOTONIC)"),
+      Always<&P::offered>("offered", "requests",
+                          "requests that were due to be sent; the loss is a share of this number"),
+      Always<&P::sent>("sent", "requests", "offered requests that were passed to the kernel"),
+      Always<&P::errors>("errors", "requests", "offered requests that the kernel refused"),
+      Always<&P::refused>("refused", "requests, by error",
+                          "the requests of `errors` by errno: `ENETUNREACH`, ..."),
+      Always<&P::received>("received", "requests", "requests that were answered"),
+      Always<&P::lost>("lost", "requests",
+                       "requests that were not answered in the time that the program waits for the "
+                       "last reply, without `dropped_here`"),
       Always<&P::loss>("loss", "0..1", "`lost` as a share of the offered requests"),
-      Always<&P::duplicates>("duplicates", "replies", "to a request that had been answered before"),
-      Always<&P::foreign>("foreign", "replies", "to no request of it"),
-      Always<&P::dropped_here>("dropped_here", "replies",
-                               "that arrived, but this program was too slow for them"),
-      Always<&P::seconds>("seconds", "s", "how long the sending took"),
+      Always<&P::duplicates>("duplicates", "replies",
+                             "replies to a request that had already been answered"),
+      Always<&P::foreign>("foreign", "replies", "replies that answer no request of this program"),
+      Always<&P::dropped_here>(
+          "dropped_here", "replies",
+          "replies that arrived but were dropped, because this program read them too slowly"),
+      Always<&P::seconds>("seconds", "s", "the time that the sending took"),
       Always<&P::rtt>("rtt_us", "a map",
-                      "round trips, from before the system call that sends a request to the "
-                      "kernel's time stamp of its reply; null: none"),
-      Always<&P::late>("late_us", "a map", "how late each request was passed to the kernel"),
-      Always<&P::slip_seconds>("slip_s", "s", "how far the schedule was shifted"),
-      Always<&P::samples>("samples", "pairs: s, ms",
-                          "round trips by the time of the request, since the first"),
-      Always<&P::samples_merged>("samples_merged", "measurements", "so many are one sample"),
+                      "round-trip times, from before the system call that sends a request to the "
+                      "kernel's time stamp of its reply; null if there was no reply"),
+      Always<&P::late>("late_us", "a map",
+                       "the lateness of the requests when they were passed to the kernel"),
+      Always<&P::slip_seconds>("slip_s", "s", "the time by which the schedule was shifted"),
+      Always<&P::samples>(
+          "samples", "pairs: s, ms",
+          "round-trip times by the time of the request, in seconds from the first request"),
+      Always<&P::samples_merged>("samples_merged", "measurements",
+                                 "the number of measurements that are merged into one sample"),
       Always<&P::gaps>("gaps", "a list of maps",
-                       "requests in a row that were not answered; times are since the first"),
-      Always<&P::gaps_omitted>("gaps_omitted", "requests", "of gaps that are not listed"),
+                       "gaps, which are consecutive requests that were not answered; times are "
+                       "counted from the first request"),
+      Always<&P::gaps_omitted>("gaps_omitted", "requests",
+                               "unanswered requests in gaps that are not listed"),
   };
   return kKeys;
 }
 
 fields::KeysOf<LoadSeries> LoadSeries::Keys() {
   static constexpr fields::Key<LoadSeries> kKeys[] = {
-      Always<&LoadSeries::interval>("interval_s", "s", "the length of an interval"),
-      Always<&LoadSeries::packets>("packets", "a list of packets",
-                                   "received in each, from the flow's first packet on"),
+      Always<&LoadSeries::interval>("interval_s", "s", "the length of each interval"),
+      Always<&LoadSeries::packets>(
+          "packets", "a list of packets",
+          "packets received in each interval, from the flow's first packet on"),
   };
   return kKeys;
 }
@@ -98,32 +115,41 @@ fields::KeysOf<LoadSeries> LoadSeries::Keys() {
 fields::KeysOf<LoadReceived> LoadReceived::Keys() {
   using R = LoadReceived;
   static constexpr fields::Key<R> kKeys[] = {
-      Always<&R::role>("role", "receive", "which end this is"),
-      Always<&R::ended_by>("ended_by", "text", "`sender` (its end marker), `duration` or `signal`"),
+      Always<&R::role>("role", "receive", "the end of the flow that reports these results"),
+      Always<&R::ended_by>(
+          "ended_by", "text",
+          "what ended the measurement: `sender` (its end marker), `duration` or `signal`"),
       Always<&R::cut>("cut", "true or false",
-                      "whether packets were still arriving when it was made to end"),
-      Always<&R::first>("first_s", "s", "when the first packet arrived, CLOCK_MONOTONIC"),
-      Always<&R::sent>("sent", "packets", "offered, from the end marker; null: none arrived"),
-      Always<&R::received>("received", "packets", "without duplicates"),
+                      "whether packets were still arriving when the measurement was ended"),
+      Always<&R::first>("first_s", "s",
+                        "the time at which the first packet arrived (CLOCK_MONOTONIC)"),
+      Always<&R::sent>(
+          "sent", "packets",
+          "packets that the sender offered, from its end marker; null if no end marker arrived"),
+      Always<&R::received>("received", "packets", "packets received, without duplicates"),
       Always<&R::lost>("lost", "packets",
-                       "that did not arrive: neither received nor `dropped_here`"),
+                       "packets that did not arrive: neither received nor `dropped_here`"),
       Always<&R::loss>("loss", "0..1", "`lost` as a share of the offered packets"),
-      Always<&R::duplicates>("duplicates", "packets", "that arrived more than once"),
-      Always<&R::reordered>("reordered", "packets", "that arrived after a later one"),
-      Always<&R::dropped_here>("dropped_here", "packets",
-                               "that arrived, but this program was too slow for them"),
-      Always<&R::foreign>("foreign", "packets", "that do not belong to the flow"),
-      Always<&R::size>("size", "bytes", "the mean UDP payload"),
-      Always<&R::seconds>("seconds", "s", "from the first packet to the last"),
-      Always<&R::packet_rate>("pps", "packets/s", "in that time"),
-      Always<&R::rate>("bit_per_s", "bit/s", "of payload, in that time"),
-      Always<&R::delay>("delay_us", "a map", "one-way delays; null: no packet arrived"),
-      Always<&R::sample>("sample", "packets", "one packet of this many was examined"),
-      Always<&R::series>("series", "a map", "over time"),
-      WhenSet<&R::gaps>("gaps", "a list of maps",
-                        "packets in a row that were lost, if each was examined; times are "
-                        "CLOCK_MONOTONIC of the sender; the first `from` may be 0"),
-      Always<&R::gaps_omitted>("gaps_omitted", "packets", "of gaps that are not listed"),
+      Always<&R::duplicates>("duplicates", "packets", "packets that arrived more than once"),
+      Always<&R::reordered>("reordered", "packets", "packets that arrived after a later packet"),
+      Always<&R::dropped_here>(
+          "dropped_here", "packets",
+          "packets that arrived but were dropped, because this program read them too slowly"),
+      Always<&R::foreign>("foreign", "packets", "packets that do not belong to the flow"),
+      Always<&R::size>("size", "bytes", "the mean size of the UDP payload"),
+      Always<&R::seconds>("seconds", "s", "the time from the first packet to the last"),
+      Always<&R::packet_rate>("pps", "packets/s", "the rate of packets in that time"),
+      Always<&R::rate>("bit_per_s", "bit/s", "the rate of payload in that time"),
+      Always<&R::delay>("delay_us", "a map", "one-way delays; null if no packet arrived"),
+      Always<&R::sample>("sample", "packets",
+                         "the sampling interval: one in this number of packets was examined"),
+      Always<&R::series>("series", "a map", "the packets received over time"),
+      WhenSet<&R::gaps>(
+          "gaps", "a list of maps",
+          "gaps, which are consecutive packets that were lost, if every packet was examined; times "
+          "are CLOCK_MONOTONIC of the sender; the first `from` may be 0"),
+      Always<&R::gaps_omitted>("gaps_omitted", "packets",
+                               "lost packets in gaps that are not listed"),
   };
   return kKeys;
 }

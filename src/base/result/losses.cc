@@ -155,7 +155,8 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
     }
   }
   list.Add("kernels' neighbour tables", run.neighbour_discards.value_or(0),
-           "too many waited for a neighbour's address; of the whole machine", false);
+           "too many packets waited for a neighbour's address; counted for the whole machine",
+           false);
   return list.Take();
 }
 
@@ -163,7 +164,8 @@ std::vector<Loss> EngineLosses(const EngineResult& engine) {
   List list;
   for (const PortResult& port : engine.ports) {
     list.AddFrames("links, " + port.name, port.frames);
-    list.Add("links, " + port.name, port.unmatched, "of no pair (another VLAN or label)", false);
+    list.Add("links, " + port.name, port.unmatched, "belonging to no pair (another VLAN or label)",
+             false);
     list.Add("links, " + port.name, port.too_long, "longer than the MTU of every port", false);
   }
   for (const PipelineResult& pipeline : engine.pipelines) {

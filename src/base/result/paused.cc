@@ -66,9 +66,9 @@ std::string RoutesText(const PausedState& state) {
 }
 
 Rows NextRows(const PausedState& state) {
-  Rows rows = {{"node", "sends it to"}};
+  Rows rows = {{"node", "next hop"}};
   for (const auto& [node, next] : state.next) {
-    rows.push_back({node, next.empty() ? "nobody: it has no route" : next});
+    rows.push_back({node, next.empty() ? "none (no route)" : next});
   }
   return rows;
 }
@@ -89,16 +89,17 @@ fields::KeysOf<PausedInterface> PausedInterface::Keys() {
   using I = PausedInterface;
   static constexpr fields::Key<I> kKeys[] = {
       Always<&I::name>("name", "text",
-                       "in the node: in its kernel, or eth0, eth1... in the order of its devices"),
-      WhenSet<&I::link>("link", "text", "the link that it is on"),
-      Always<&I::mac>("mac", "an address", "its MAC address"),
-      Always<&I::mtu>("mtu", "bytes", "its MTU"),
-      Always<&I::up>("up", "true or false", "whether it is set up"),
-      Always<&I::addresses>("addresses", "a list of text", "with the lengths of their prefixes"),
+                       "the name of the interface: its name in the node's kernel, or eth0, eth1... "
+                       "in the order of the node's devices"),
+      WhenSet<&I::link>("link", "text", "the link that the interface belongs to"),
+      Always<&I::mac>("mac", "an address", "the MAC address of the interface"),
+      Always<&I::mtu>("mtu", "bytes", "the MTU of the interface"),
+      Always<&I::up>("up", "true or false", "whether the interface is up"),
+      Always<&I::addresses>("addresses", "a list of text", "the IP addresses, with prefix lengths"),
       WhenSet<&I::waiting>("waiting", "packets",
-                           "that wait in ns-3's queueing discipline and queue of the device; "
-                           "absent: it has none"),
-      WhenSet<&I::dropped>("dropped", "packets", "that these have dropped so far"),
+                           "packets in ns-3's queueing discipline and in the device's queue; "
+                           "absent if there is none"),
+      WhenSet<&I::dropped>("dropped", "packets", "packets that these queues have dropped so far"),
   };
   return kKeys;
 }
@@ -107,11 +108,13 @@ fields::KeysOf<PausedNode> PausedNode::Keys() {
   using N = PausedNode;
   static constexpr fields::Key<N> kKeys[] = {
       Always<&N::name>("name", "text", "the node"),
-      Always<&N::stack>("stack", "ns3 or kernel", "whose its IP stack is"),
-      Always<&N::interfaces>("interfaces", "a list", "its interfaces"),
-      Always<&N::routes>("routes", "a list of text",
-                         "of its routing protocols, those of the highest priority first; of a "
-                         "node with a kernel: viaduct kernel shell NODE -- ip route"),
+      Always<&N::stack>("stack", "ns3 or kernel",
+                        "the kind of the node's IP stack: ns-3's own or a Linux kernel"),
+      Always<&N::interfaces>("interfaces", "a list", "the node's interfaces"),
+      Always<&N::routes>(
+          "routes", "a list of text",
+          "the routes of the node's routing protocols, with those of the highest priority first; "
+          "for a node with a kernel use viaduct kernel shell NODE -- ip route"),
   };
   return kKeys;
 }
@@ -121,10 +124,10 @@ fields::KeysOf<PausedNetwork> PausedNetwork::Keys() {
   static constexpr fields::Key<N> kKeys[] = {
       Always<&N::name>("name", "text", "the link"),
       Always<&N::ends>("ends", "a list of text", "NODE:INTERFACE of each end"),
-      Always<&N::up>("up", "true or false", "whether it carries frames"),
+      Always<&N::up>("up", "true or false", "whether the link carries frames"),
       Always<&N::statistics>("statistics", "a list",
-                             "of its path emulator, one for each direction; empty: it is a "
-                             "channel of ns-3's own"),
+                             "the statistics of the link's path emulator, one for each direction; "
+                             "empty if the link is a channel of ns-3 itself"),
   };
   return kKeys;
 }
@@ -132,21 +135,21 @@ fields::KeysOf<PausedNetwork> PausedNetwork::Keys() {
 fields::KeysOf<PausedState> PausedState::Keys() {
   using S = PausedState;
   static constexpr fields::Key<S> kKeys[] = {
-      Always<&S::simulation>("simulation", "text", "its name"),
-      Always<&S::time>("time", "s", "the virtual instant"),
-      Always<&S::nodes>("nodes", "a list", "its nodes"),
-      Always<&S::links>("links", "a list", "its links"),
+      Always<&S::simulation>("simulation", "text", "the name of the simulation"),
+      Always<&S::time>("time", "s", "the virtual time at which the simulation is paused"),
+      Always<&S::nodes>("nodes", "a list", "the nodes of the simulation"),
+      Always<&S::links>("links", "a list", "the links of the simulation"),
       WhenSet<&S::next>("next", "text, by node",
-                        "with --to NODE: the neighbour to which each other node sends what is for "
-                        "it; empty: it has no route"),
+                        "with --to NODE: the neighbour to which each other node sends packets for "
+                        "NODE; empty if it has no route"),
   };
   return kKeys;
 }
 
 std::string DocumentPaused() {
-  return Chapter<PausedState>("viaduct ls SIMULATION --json",
-                              "A paused simulation, as it stands. To look lets no virtual time "
-                              "pass.");
+  return Chapter<PausedState>(
+      "viaduct ls SIMULATION --json",
+      "The current state of a paused simulation. No virtual time passes while the state is read.");
 }
 
 }  // namespace viaduct::result

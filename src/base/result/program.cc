@@ -49,28 +49,32 @@ std::string ProgramResult::Verdict() const {
 
 fields::KeysOf<ProgramResult> ProgramResult::Keys() {
   static constexpr fields::Key<ProgramResult> kKeys[] = {
-      Always<&ProgramResult::name>("name", "text", "the scenario's name for it"),
-      Always<&ProgramResult::node>("node", "a node", "where it ran"),
+      Always<&ProgramResult::name>("name", "text", "the name of the program in the scenario"),
+      Always<&ProgramResult::node>("node", "a node", "the node on which the program ran"),
       Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
-      Always<&ProgramResult::background>("background", "true or false",
-                                         "whether the run did not wait for it"),
-      Always<&ProgramResult::ended>("ended", "text", "a description of its end"),
-      Always<&ProgramResult::seconds>("seconds", "s", "how long it ran"),
+      Always<&ProgramResult::background>(
+          "background", "true or false",
+          "whether the program ran in the background, so that the run did not wait for it"),
+      Always<&ProgramResult::ended>("ended", "text", "how the program ended"),
+      Always<&ProgramResult::seconds>("seconds", "s", "the time that the program ran"),
       Always<&ProgramResult::ok>("ok", "true or false",
-                                 "whether it ended as expected; one of the background: with the "
-                                 "run, or by itself with its expected status"),
-      Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of its output"),
+                                 "whether the program ended as expected; for a background program: "
+                                 "with the run, or by itself with its expected status"),
+      Always<&ProgramResult::output>("output", "text",
+                                     "the last 4096 bytes of the program's output"),
   };
   return kKeys;
 }
 
 fields::KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
   static constexpr fields::Key<ProgramOutcome> kKeys[] = {
-      Always<&ProgramOutcome::program>("program", "a map", "its result"),
-      Always<&ProgramOutcome::text>("text", "text",
-                                    "what it has written; of very much, the beginning and the end"),
+      Always<&ProgramOutcome::program>("program", "a map", "the result of the program"),
+      Always<&ProgramOutcome::text>(
+          "text", "text",
+          "the output of the program; only the beginning and the end of very long output"),
       Always<&ProgramOutcome::failure>("failure", "text", "what went wrong"),
-      Always<&ProgramOutcome::started>("started", "true or false", "whether it could be started"),
+      Always<&ProgramOutcome::started>("started", "true or false",
+                                       "whether the program could be started"),
   };
   return kKeys;
 }

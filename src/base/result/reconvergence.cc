@@ -13,12 +13,15 @@ using fields::WhenSet;
 fields::KeysOf<RouteChange> RouteChange::Keys() {
   using C = RouteChange;
   static constexpr fields::Key<C> kKeys[] = {
-      Always<&C::at>("at", "s", "since convergence; negative: before"),
-      Always<&C::node>("node", "a node", "whose table it is"),
-      WhenSet<&C::added>("added", "a list of text", "routes, as `ip route` writes them"),
+      Always<&C::at>(
+          "at", "s",
+          "the time of the change, counted from convergence; negative if the change was before"),
+      Always<&C::node>("node", "a node", "the node whose route table changed"),
+      WhenSet<&C::added>("added", "a list of text",
+                         "routes that were added, as `ip route` prints them"),
       WhenSet<&C::replaced>("replaced", "a list of text",
-                            "routes with other next hops than before"),
-      WhenSet<&C::removed>("removed", "a list of text", "routes"),
+                            "routes that got other next hops than before"),
+      WhenSet<&C::removed>("removed", "a list of text", "routes that were removed"),
   };
   return kKeys;
 }
@@ -26,14 +29,17 @@ fields::KeysOf<RouteChange> RouteChange::Keys() {
 fields::KeysOf<FlowRecovery> FlowRecovery::Keys() {
   using R = FlowRecovery;
   static constexpr fields::Key<R> kKeys[] = {
-      Always<&R::flow>("flow", "text", "its name"),
-      Always<&R::lost>("lost", "packets", "sent after the event, until it was steady"),
-      Always<&R::last_lost>("last_lost", "s",
-                            "since the event, when the last of these was sent (interpolated)"),
-      WhenSet<&R::steady>(
-          "steady", "s",
-          "since the event, when the first packet after it was sent, from which on at least ten in "
-          "a row arrived; absent: not before the next event, or the flow's end"),
+      Always<&R::flow>("flow", "text", "the name of the flow"),
+      Always<&R::lost>(
+          "lost", "packets",
+          "lost packets that were sent after the event and before the flow was steady"),
+      Always<&R::last_lost>(
+          "last_lost", "s",
+          "the time from the event until the last lost packet was sent (interpolated)"),
+      WhenSet<&R::steady>("steady", "s",
+                          "the time from the event until the first packet after the loss was sent, "
+                          "if it began at least ten consecutive packets that arrived; absent if "
+                          "there was none before the next event or the flow's end"),
   };
   return kKeys;
 }
@@ -41,14 +47,14 @@ fields::KeysOf<FlowRecovery> FlowRecovery::Keys() {
 fields::KeysOf<Reconvergence> Reconvergence::Keys() {
   using R = Reconvergence;
   static constexpr fields::Key<R> kKeys[] = {
-      Always<&R::link>("link", "text", "which link"),
-      Always<&R::change>("change", "text", "as in `events`"),
-      Always<&R::at>("at", "s", "as in `events`"),
+      Always<&R::link>("link", "text", "the link that changed"),
+      Always<&R::change>("change", "text", "the change, as in `events`"),
+      Always<&R::at>("at", "s", "the time of the change, as in `events`"),
       WhenSet<&R::routes>("routes", "s",
-                          "since the event, when a table was changed for the last time before the "
-                          "next event; mode offload; absent: none was"),
+                          "the time from the event until the last change of a route table before "
+                          "the next event; only in mode offload; absent if no table changed"),
       Always<&R::flows>("flows", "a list of maps",
-                        "those that lost packets, for whatever reason; the time to reconverge is "
+                        "the flows that lost packets, for any reason; the time to reconverge is "
                         "between `last_lost` and `steady`"),
   };
   return kKeys;

@@ -224,12 +224,12 @@ TEST(RunTest, AVerdictNamesWhatItCovers) {
   EXPECT_TRUE(run.not_judged.empty());
   run.data_planes["n1"].name = "userspace-rbridge";
   run.Judge(std::nullopt);
-  EXPECT_THAT(run.not_judged, testing::ElementsAre("how long packets took in the forwarder"));
+  EXPECT_THAT(run.not_judged, testing::ElementsAre("the time that packets spent in the forwarder"));
   run.data_planes["n1"].name = "userspace";
   run.data_planes["n2"].name = "ebpf";
   run.Judge(std::nullopt);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("the kernel's forwarding",
-                                                   "how long packets took in the forwarder"));
+                                                   "the time that packets spent in the forwarder"));
 }
 
 TEST(RunTest, WhatADataPlaneIsTooSlowForVoidsTheRun) {
@@ -356,7 +356,7 @@ TEST(RunTest, AForwardersProgramIsNoKernel) {
   run.scenario.mode = "offload";
   run.data_planes["n0"].name = "program";
   run.Judge(std::nullopt);
-  EXPECT_THAT(run.not_judged, ElementsAre("how long packets took in the forwarder"));
+  EXPECT_THAT(run.not_judged, ElementsAre("the time that packets spent in the forwarder"));
 }
 
 TEST(DocumentTest, NamesKeysByWhereTheyAre) {

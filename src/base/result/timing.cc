@@ -23,23 +23,29 @@ const char* VerdictName(Verdict verdict) {
 
 fields::KeysOf<Timing> Timing::Keys() {
   static constexpr fields::Key<Timing> kKeys[] = {
-      Always<&Timing::events>("events", "events or packets", "how many were measured"),
+      Always<&Timing::events>("events", "events or packets",
+                              "the number of events or packets that were measured"),
       Always<&Timing::p50_ns>("p50_ns", "ns",
-                              "half of them were at most this late; exact of up to 1024, else "
-                              "within 0.1%, as the other percentiles"),
-      WhenSet<&Timing::p90_ns>("p90_ns", "ns", "nine in ten; of links only"),
-      Always<&Timing::p99_ns>("p99_ns", "ns", "99 in 100; the value that the limit applies to"),
-      WhenSet<&Timing::p999_ns>("p999_ns", "ns", "999 in 1000; of links only"),
-      Always<&Timing::max_ns>("max_ns", "ns", "the latest of all"),
-      WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean; of links only"),
-      WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit of p99, if it has one"),
+                              "the median lateness; exact for up to 1024 values, otherwise within "
+                              "0.1%, as are the other percentiles"),
+      WhenSet<&Timing::p90_ns>("p90_ns", "ns",
+                               "the 90th percentile of the lateness; only for links"),
+      Always<&Timing::p99_ns>("p99_ns", "ns",
+                              "the 99th percentile of the lateness, to which the limit applies"),
+      WhenSet<&Timing::p999_ns>("p999_ns", "ns",
+                                "the 99.9th percentile of the lateness; only for links"),
+      Always<&Timing::max_ns>("max_ns", "ns", "the highest lateness"),
+      WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean lateness; only for links"),
+      WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit for `p99_ns`, if it has one"),
       WhenSet<&Timing::lost>("lost", "frames",
-                             "lost by the product itself, and so later than any limit; of links "
-                             "and ports"),
-      WhenSet<&Timing::nice>("nice", "-20..19", "the simulator's priority; of the simulator only"),
-      WhenSet<&Timing::over_limit>("void", "true or false",
-                                   "more than one event in 100 was above the limit; of the "
-                                   "simulator only"),
+                             "frames that the product itself lost, which count as later than any "
+                             "limit; only for links and ports"),
+      WhenSet<&Timing::nice>(
+          "nice", "-20..19",
+          "the simulator's scheduling priority (nice value); only for the simulator"),
+      WhenSet<&Timing::over_limit>(
+          "void", "true or false",
+          "whether more than one event in 100 was later than the limit; only for the simulator"),
   };
   return kKeys;
 }

@@ -23,7 +23,7 @@ std::string KeptText::Text() const {
       std::string_view(tail_).substr(tail_.size() - std::min(half_, tail_.size()));
   const size_t left_out = bytes_ - head_.size() - end.size();
   if (left_out == 0) return head_ + std::string(end);
-  return fmt::format("{}\n[{} bytes left out here]\n{}", head_, left_out, end);
+  return fmt::format("{}\n[{} bytes omitted here]\n{}", head_, left_out, end);
 }
 
 }  // namespace viaduct

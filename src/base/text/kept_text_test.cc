@@ -17,9 +17,9 @@ TEST(KeptTextTest, KeepsAllThatFits) {
 TEST(KeptTextTest, KeepsBeginningAndEnd) {
   KeptText text(8);
   text.Append("abcdefghi");
-  EXPECT_EQ(text.Text(), "abcd\n[1 bytes left out here]\nfghi");
+  EXPECT_EQ(text.Text(), "abcd\n[1 bytes omitted here]\nfghi");
   for (const char c : std::string("jklmnopqrstuvwxyz")) text.Append(std::string(1, c));
-  EXPECT_EQ(text.Text(), "abcd\n[18 bytes left out here]\nwxyz");
+  EXPECT_EQ(text.Text(), "abcd\n[18 bytes omitted here]\nwxyz");
 }
 
 TEST(KeptTextTest, TheOutputOfADayIsBounded) {

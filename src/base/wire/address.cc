@@ -26,7 +26,7 @@ int HexDigit(char c) {
 }  // namespace
 
 MacAddress MacAddress::Parse(std::string_view text) {
-  constexpr std::string_view kWhat = "a MAC address; give six bytes as in 02:00:00:00:00:01";
+  constexpr std::string_view kWhat = "a MAC address; expected six bytes, as in 02:00:00:00:00:01";
   if (text.size() != 17) Fail(text, kWhat);
   MacAddress mac;
   for (size_t i = 0; i < 6; ++i) {
@@ -51,7 +51,7 @@ IpAddress IpAddress::Parse(std::string_view text) {
       if (inet_pton(AF_INET6, terminated, address.bytes.data()) == 1) return address;
     }
   }
-  Fail(text, "an IP address; give one as in 10.0.0.1 or 2001:db8::1");
+  Fail(text, "an IP address; expected an address such as 10.0.0.1 or 2001:db8::1");
 }
 
 IpAddress IpAddress::FromIpv4(uint32_t host_order) {
@@ -85,7 +85,8 @@ IpPrefix IpPrefix::Parse(std::string_view text) {
   const char* const end = length.data() + length.size();
   const auto parsed = std::from_chars(length.data(), end, prefix.length);
   if (parsed.ec != std::errc() || parsed.ptr != end || prefix.length < 0 || prefix.length > bits) {
-    Fail(text, fmt::format("an address with a prefix length; the length is 0 to {}", bits));
+    Fail(text,
+         fmt::format("an address with a prefix length; the length must be from 0 to {}", bits));
   }
   return prefix;
 }

@@ -52,7 +52,7 @@ SocketEvents::Data ParseData(const Operation& operation) {
   }
   if ((operation.flags & agent::kZeros) != 0) {
     data.size = operation.As<uint64_t>(offset);
-    if (data.size > agent::kMaxMessage) throw agent::ProtocolError("a datagram that is too long");
+    if (data.size > agent::kMaxMessage) throw agent::ProtocolError("too long datagram");
   } else {
     data.bytes = operation.After(offset);
     data.size = data.bytes.size();
@@ -348,7 +348,7 @@ void AgentClient::MoveInterface(uint32_t node, const wire::MacAddress& mac, cons
   agent::MoveInterface request{};
   std::copy(mac.bytes.begin(), mac.bytes.end(), request.mac);
   if (name.size() >= sizeof request.name) {
-    throw UsageError("interface name " + name + ": at most 15 characters");
+    throw UsageError("interface name " + name + ": longer than 15 characters");
   }
   name.copy(request.name, sizeof request.name);
   AskNode(Code::kMoveInterface, node, request,

@@ -215,7 +215,7 @@ class AgentClient {
     uint32_t subject;
   };
   std::map<uint32_t, Asked> asked_;
-  std::map<uint32_t, std::string> node_names_ = {{agent::kGuestItself, "(of all nodes)"}};
+  std::map<uint32_t, std::string> node_names_ = {{agent::kGuestItself, "(all nodes)"}};
   std::map<uint32_t, SocketEvents*> sockets_;
   std::map<agent::Code, OnEvent> handlers_;
   SocketService* service_ = nullptr;

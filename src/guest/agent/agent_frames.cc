@@ -36,15 +36,15 @@ std::optional<std::span<const std::byte>> FrameAssembler::Add(std::span<const st
     return std::nullopt;
   }
   FragmentHeader header;
-  if (frame.size() < kEthernetHeader + sizeof header) throw ProtocolError("a truncated frame");
+  if (frame.size() < kEthernetHeader + sizeof header) throw ProtocolError("truncated frame");
   std::memcpy(&header, &frame[kEthernetHeader], sizeof header);
   const auto body = frame.subspan(kEthernetHeader + sizeof header);
-  if (header.length > body.size() || header.length == 0) throw ProtocolError("a truncated frame");
-  if (header.total > kMaxMessage) throw ProtocolError("a message that is too long");
+  if (header.length > body.size() || header.length == 0) throw ProtocolError("truncated frame");
+  if (header.total > kMaxMessage) throw ProtocolError("too long message");
   if (header.message != next_ || header.offset != received_ ||
       (received_ != 0 && header.total != message_.size()) ||
       header.length > header.total - header.offset) {
-    throw ProtocolError("a frame is lost or out of order");
+    throw ProtocolError("a frame was lost or is out of order");
   }
   if (received_ == 0) message_.resize(header.total);
   std::memcpy(&message_[header.offset], body.data(), header.length);

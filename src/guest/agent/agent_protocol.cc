@@ -12,28 +12,29 @@ namespace {
 size_t Padded(size_t length) { return (length + kAlignment - 1) / kAlignment * kAlignment; }
 
 MessageHeader CheckHeader(std::span<const std::byte> message) {
-  if (message.size() < sizeof(MessageHeader)) throw ProtocolError("a truncated message");
+  if (message.size() < sizeof(MessageHeader)) throw ProtocolError("truncated message");
   MessageHeader header;
   std::memcpy(&header, message.data(), sizeof header);
-  if (header.magic != kMagic) throw ProtocolError("not a message");
+  if (header.magic != kMagic) throw ProtocolError("invalid message (wrong magic number)");
   if (header.version != kVersion) {
-    throw ProtocolError("version " + std::to_string(header.version) + ", this is version " +
-                        std::to_string(kVersion) + ": build viaduct-guest again");
+    throw ProtocolError("the guest uses version " + std::to_string(header.version) +
+                        ", viaduct uses version " + std::to_string(kVersion) +
+                        ": rebuild the kernel and viaduct-guest");
   }
   if (header.length != message.size() || header.length > kMaxMessage) {
-    throw ProtocolError("a message of a wrong length");
+    throw ProtocolError("message of a wrong length");
   }
   return header;
 }
 
 // Removes the first operation from `rest` and returns it.
 Operation TakeOperation(std::span<const std::byte>& rest) {
-  if (rest.size() < sizeof(OperationHeader)) throw ProtocolError("a truncated operation");
+  if (rest.size() < sizeof(OperationHeader)) throw ProtocolError("truncated operation");
   OperationHeader header;
   std::memcpy(&header, rest.data(), sizeof header);
   rest = rest.subspan(sizeof header);
   if (header.length > rest.size() || Padded(header.length) > rest.size()) {
-    throw ProtocolError("an operation longer than its message");
+    throw ProtocolError("operation longer than its message");
   }
   Operation operation;
   operation.code = static_cast<Code>(header.code);
@@ -73,7 +74,7 @@ void MessageWriter::Add(Code code, uint32_t subject, uint32_t request,
   const size_t needed = sizeof(OperationHeader) + Padded(length);
   if (sizeof(MessageHeader) + needed > max_message_) {
     throw UsageError(std::string(Describe(code)) + ": " + std::to_string(length) +
-                     " bytes are too many for one message to the kernel's agent");
+                     " bytes are too many for one message to the agent of the kernel");
   }
   if (operations_ == UINT16_MAX || buffer_.size() + needed > max_message_) Flush();
   if (operations_ == 0) buffer_.resize(sizeof(MessageHeader));
@@ -109,8 +110,8 @@ void MessageReader::Read(std::span<const std::byte> message,
                          const std::function<void(const Operation&)>& each) {
   const MessageHeader header = CheckHeader(message);
   if (header.sequence != sequence_) {
-    throw ProtocolError("message " + std::to_string(sequence_) + " is lost, " +
-                        std::to_string(header.sequence) + " came");
+    throw ProtocolError("message " + std::to_string(sequence_) + " was lost: message " +
+                        std::to_string(header.sequence) + " arrived instead");
   }
   const auto body = message.subspan(sizeof header);
   auto rest = body;
@@ -132,7 +133,7 @@ Endpoint ToEndpoint(const wire::IpAddress& address, uint16_t port, uint32_t scop
 
 wire::IpAddress FromEndpoint(const Endpoint& endpoint) {
   if (endpoint.family != AF_INET && endpoint.family != AF_INET6) {
-    throw ProtocolError("an address of unknown family " + std::to_string(endpoint.family));
+    throw ProtocolError("address of unknown family " + std::to_string(endpoint.family));
   }
   wire::IpAddress address;
   address.family = endpoint.family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
@@ -143,7 +144,7 @@ wire::IpAddress FromEndpoint(const Endpoint& endpoint) {
 std::string_view Describe(Code code) {
   static constexpr std::pair<Code, std::string_view> kWords[] = {
       {Code::kCreateNode, "create a node"},
-      {Code::kMoveInterface, "give the node an interface"},
+      {Code::kMoveInterface, "move an interface to the node"},
       {Code::kSetLink, "set a link"},
       {Code::kAddAddress, "add an address"},
       {Code::kRemoveAddress, "remove an address"},

@@ -64,7 +64,7 @@ ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
 }
 
 uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents events) {
-  if (request.words.empty()) throw UsageError("a program without a name");
+  if (request.words.empty()) throw UsageError("the name of the program is missing");
   std::string texts;
   AppendText(texts, request.folder);
   for (const std::string& word : request.words) AppendText(texts, word);

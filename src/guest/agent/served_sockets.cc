@@ -58,7 +58,7 @@ bool IsConnectionless(const agent::OpenSocket& request) {
 Code CodeOf(const SocketEvent& event) {
   switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
-      throw SystemError("did not take a socket that its kernel was to serve",
+      throw SystemError("did not accept a socket for its kernel to serve",
                         static_cast<int>(event.value));
     case SocketOperation::Code::kCredit:
       return Code::kCredit;
@@ -325,7 +325,7 @@ void ServedSockets::Adopt(Socket& socket, uint32_t number, uint32_t descriptor) 
 void ServedSockets::Released(uint32_t number) {
   const auto found = sockets_.find(number);
   if (found == sockets_.end() || !found->second.closing)
-    throw agent::ProtocolError("a socket was released that is in use");
+    throw agent::ProtocolError("a socket in use was released");
   to_agent_(Code::kClose, number, found->second.close_request, {}, found->second.close_flags);
   sockets_.erase(found);
 }
@@ -341,7 +341,7 @@ bool ServedSockets::Join(SocketEvent& event) {
     Append(event.bytes, &socket.begun_bytes);
   }
   socket.begun += event.value;
-  if (socket.begun > agent::kMaxMessage) throw agent::ProtocolError("a message that is too long");
+  if (socket.begun > agent::kMaxMessage) throw agent::ProtocolError("too long message");
   if (event.part) return false;
   event.value = static_cast<uint32_t>(std::exchange(socket.begun, 0));
   event.bytes = std::exchange(socket.begun_bytes, {});
@@ -388,7 +388,7 @@ std::optional<agent::Operation> ServedSockets::ToOperation(SocketEvent event,
                                        static_cast<uint16_t>(CodeOf(event)), 0});
       break;
     case SocketEvent::Code::kReleased:
-      throw agent::ProtocolError("the end of a served socket is no event of its");
+      throw agent::ProtocolError("unexpected event for the end of a served socket");
   }
   operation.payload = *payload;
   return operation;

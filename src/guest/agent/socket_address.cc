@@ -33,7 +33,7 @@ SocketAddress ToSocketAddress(const Endpoint& endpoint) {
     std::memcpy(&ipv6.sin6_addr, endpoint.address, sizeof ipv6.sin6_addr);
     address.length = sizeof ipv6;
   } else {
-    throw ProtocolError("a socket address of unknown family");
+    throw ProtocolError("socket address of unknown family");
   }
   return address;
 }

@@ -31,7 +31,7 @@ int64_t Number(std::string_view word) {
   if (Parses(word, value)) return value;
   uint64_t large = 0;  // counters are unsigned 64-bit numbers, but limits may be -1
   if (Parses(word, large)) return static_cast<int64_t>(large);
-  throw agent::ProtocolError("a counter that is not a number: " + std::string(word));
+  throw agent::ProtocolError("counter that is not a number: " + std::string(word));
 }
 
 // Adds the counters in a line of names, "Tcp: A B", and a line of values, "Tcp: 1 2".
@@ -39,7 +39,7 @@ void ParsePair(std::string_view names, std::string_view values, Counters& counte
   const std::string prefix(TakeWord(names, ": "));
   if (TakeWord(values, ": ") != prefix) throw agent::ProtocolError("counters without values");
   while (!names.empty()) {
-    if (values.empty()) throw agent::ProtocolError("a counter without a value");
+    if (values.empty()) throw agent::ProtocolError("counter without a value");
     counters[prefix + std::string(TakeWord(names, " "))] = Number(TakeWord(values, " "));
   }
 }

@@ -59,8 +59,9 @@ void CompareSegments(const ElfImage& image, const ElfImage::Segment& segment, co
     const uintptr_t address = segment.address + at;
     if (i + 1 < past + kWord || !IsAddress(Load(one + at), image.begin(), image.end()) ||
         Load(one + at) - Load(other + at) != static_cast<uint32_t>(distance)) {
-      throw Error(fmt::format("is linked to other addresses with more than those changed, at {:#x}",
-                              address));
+      throw Error(fmt::format(
+          "differs in more than addresses from its copy linked to other addresses, at {:#x}",
+          address));
     }
     past = i + 1;
     table.words.push_back(static_cast<uint32_t>(address - image.begin()));
@@ -68,11 +69,12 @@ void CompareSegments(const ElfImage& image, const ElfImage::Segment& segment, co
 }
 
 void CheckRange(const ElfImage& image) {
-  if (image.end() + kPageSize > kAddressesEnd) throw Error("is not linked to below 2 GiB");
+  if (image.end() + kPageSize > kAddressesEnd)
+    throw Error("is not linked to addresses below 2 GiB");
 }
 
 [[noreturn]] void ThrowDamaged(const std::filesystem::path& file) {
-  throw Error(fmt::format("has a table of addresses, {}, that is damaged or another kernel's",
+  throw Error(fmt::format("has an address table, {}, that is damaged or belongs to another kernel",
                           file.string()));
 }
 
@@ -87,16 +89,16 @@ AddressTable CompareImages(const ElfImage& one, const ElfImage& other) {
   CheckRange(other);
   const uintptr_t distance = one.begin() - other.begin();  // may be negative: modulo 2^64
   if (distance == 0 || distance % kStep != 0)
-    throw Error("and the other are not linked to different addresses");
+    throw Error("and its copy are not linked to different addresses");
   const bool same = std::equal(
       one.segments.begin(), one.segments.end(), other.segments.begin(), other.segments.end(),
       [distance](const auto& a, const auto& b) { return AreSame(a, b, distance); });
-  if (!same) throw Error("is linked to other addresses with other segments");
+  if (!same) throw Error("has other segments than its copy linked to other addresses");
   const std::string bytes = ReadNamedFile(one.file), others = ReadNamedFile(other.file);
   AddressTable table;
   for (const ElfImage::Segment& segment : one.segments) {
     if (segment.offset + segment.stored > std::min(bytes.size(), others.size()))
-      throw Error("has become shorter");
+      throw Error("is shorter than before");
     CompareSegments(one, segment, &bytes[segment.offset], &others[segment.offset], distance, table);
   }
   if (table.words.empty()) throw Error("has no addresses");
@@ -145,12 +147,13 @@ AddressTable ReadAddressTable(const std::filesystem::path& file, const ElfImage&
 void MoveAddresses(const AddressTable& table, std::span<char> image, uintptr_t to) {
   const auto by = static_cast<uint32_t>(to - table.begin);  // may be negative: modulo 2^32
   for (const uint32_t offset : table.words) {
-    if (offset + kWord > image.size()) throw Error("has addresses behind its end");
+    if (offset + kWord > image.size()) throw Error("has addresses beyond its end");
     char* at = image.data() + offset;
     uint32_t word = Load(at);
     if (!IsAddress(word, table.begin, table.end)) {
-      throw Error(fmt::format("has a table of addresses that is another kernel's: at {:#x} is none",
-                              table.begin + offset));
+      throw Error(
+          fmt::format("has the address table of another kernel: there is no address at {:#x}",
+                      table.begin + offset));
     }
     word += by;
     std::memcpy(at, &word, sizeof word);

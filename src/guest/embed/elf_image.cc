@@ -64,7 +64,7 @@ class Reader {
     for (const auto& header : bytes_.At<Elf64_Phdr>(header_.e_phoff, header_.e_phnum)) {
       ReadSegment(header);
     }
-    if (image_.segments.empty()) throw Error("has nothing to load");
+    if (image_.segments.empty()) throw Error("has no segments to load");
     sections_ = bytes_.At<Elf64_Shdr>(header_.e_shoff, header_.e_shnum);
     for (const Elf64_Shdr& section : sections_) ReadSection(section);
     for (const char* name : wanted_) {
@@ -83,7 +83,7 @@ class Reader {
   }
 
   void ReadSegment(const Elf64_Phdr& header) {
-    if (header.p_type == PT_TLS) throw Error("has variables of threads (PT_TLS)");
+    if (header.p_type == PT_TLS) throw Error("has thread-local variables (PT_TLS)");
     if (header.p_type == PT_NOTE) image_.notes.emplace_back(header.p_vaddr, header.p_memsz);
     if (header.p_type != PT_LOAD) return;
     const ElfImage::Segment segment{header.p_vaddr, header.p_memsz, header.p_offset,
@@ -105,7 +105,7 @@ class Reader {
       ReadRelocations(section);
     if (section.sh_type == SHT_SYMTAB) ReadSymbols(section);
     if (section.sh_type == SHT_PREINIT_ARRAY)
-      throw Error("has functions to be called first of all");
+      throw Error("has pre-initialization functions (SHT_PREINIT_ARRAY)");
     if (section.sh_type == SHT_INIT_ARRAY) {
       image_.initializers = section.sh_addr;
       image_.initializers_count = section.sh_size / sizeof(uintptr_t);
@@ -113,7 +113,8 @@ class Reader {
   }
 
   const Elf64_Shdr& Linked(const Elf64_Shdr& section) const {
-    if (section.sh_link >= sections_.size()) throw Error("is damaged: a section has no such link");
+    if (section.sh_link >= sections_.size())
+      throw Error("is damaged: a section links to a section that does not exist");
     return sections_[section.sh_link];
   }
 
@@ -122,11 +123,13 @@ class Reader {
   std::string_view Names(const Elf64_Shdr& table) const {
     const Elf64_Shdr& section = Linked(table);
     const auto names = bytes_.At<char>(section.sh_offset, section.sh_size);
-    if (names.empty() || names.back() != 0) throw Error("is damaged: its names do not end");
+    if (names.empty() || names.back() != 0)
+      throw Error("is damaged: its string table is not terminated");
     return {names.data(), names.size()};
   }
   static const char* NameIn(std::string_view names, const Elf64_Sym& symbol) {
-    if (symbol.st_name >= names.size()) throw Error("is damaged: a symbol has no such name");
+    if (symbol.st_name >= names.size())
+      throw Error("is damaged: the name of a symbol is outside the string table");
     return names.data() + symbol.st_name;
   }
 
@@ -137,7 +140,8 @@ class Reader {
     for (const auto& entry :
          bytes_.At<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela))) {
       const uint64_t number = ELF64_R_SYM(entry.r_info), type = ELF64_R_TYPE(entry.r_info);
-      if (number >= symbols.size()) throw Error("is damaged: a relocation has no such symbol");
+      if (number >= symbols.size())
+        throw Error("is damaged: a relocation refers to a symbol that does not exist");
       const Elf64_Sym& symbol = symbols[number];
       ElfImage::Relocation relocation;
       relocation.place = entry.r_offset;
@@ -147,7 +151,7 @@ class Reader {
         relocation.kind = ElfImage::Relocation::Kind::kCopy;
         relocation.size = symbol.st_size;
       } else if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) {
-        throw Error(fmt::format("has a relocation of kind {}", type));
+        throw Error(fmt::format("has a relocation of unsupported kind {}", type));
       }
       const size_t size = std::max(relocation.size, sizeof(uintptr_t));
       if (!IsWritable(relocation.place, size)) {

@@ -160,7 +160,7 @@ std::string Unavailable(const std::filesystem::path& file, uint64_t memory) {
 
 EmbeddedKernel::EmbeddedKernel(KernelOptions options) {
   const std::string why = Unavailable(options.file, options.memory);
-  if (!why.empty()) throw EnvironmentError("not in this process: " + why);
+  if (!why.empty()) throw EnvironmentError("cannot run the guest in this process: " + why);
   impl_ = std::make_unique<Impl>(std::move(options));
 }
 

@@ -20,7 +20,7 @@ Present present;
 const char* UnavailableIn(std::thread::id thread, const std::weak_ptr<GuestThread>& it) {
   return it.expired() || thread == std::this_thread::get_id()
              ? ""
-             : "finds other guests in another thread of this process";
+             : "cannot run here: other guests run in another thread of this process";
 }
 
 }  // namespace

@@ -19,19 +19,23 @@ Function Ours(F* function) {
 }
 
 constexpr const char* kWaits =
-    "where it would wait for the simulator, which is in the same thread, the simulator goes on";
-constexpr const char* kTracked = "the guest's descriptors are closed at its end";
-constexpr const char* kStandard = "the guest's 0, 1 and 2 are not the simulator's";
-constexpr const char* kConfined = "a guest changes no files of the machine (Confinement)";
-constexpr const char* kBoots = "its working directory while it boots is not the simulator's";
+    "instead of waiting for the simulator, which runs in the same thread, the guest lets it "
+    "continue";
+constexpr const char* kTracked = "the descriptors of a guest are closed when the guest ends";
+constexpr const char* kStandard =
+    "descriptors 0, 1 and 2 of a guest are not those of the simulator";
+constexpr const char* kConfined = "a guest must not change files of the machine (Confinement)";
+constexpr const char* kBoots = "the working directory of a booting guest is not the simulator's";
 constexpr const char* kClock = "in time travel the simulator is the only clock";
 constexpr const char* kSignals =
-    "signals are the simulator's, but for faults of the guest's kernel";
-constexpr const char* kWrites = "what it prints is the guest's console, not the simulator's output";
-constexpr const char* kEnds = "the guest ends, not the simulator";
-constexpr const char* kAddresses = "a guest has its own addresses, and no others";
-constexpr const char* kOwnProcesses = "a guest has the processes that it started, and no others";
-constexpr const char* kNoThreads = "a guest is one thread; in time travel helpers have none";
+    "the simulator handles all signals except faults of the guest's kernel";
+constexpr const char* kWrites =
+    "output of a guest goes to the guest's console, not to the simulator's output";
+constexpr const char* kEnds = "only the guest must end, not the simulator";
+constexpr const char* kAddresses = "a guest must use only its own memory addresses";
+constexpr const char* kOwnProcesses = "a guest must use only processes that the guest has started";
+constexpr const char* kNoThreads =
+    "a guest consists of one thread; in time travel, helpers have no threads";
 
 const Import kImports[] = {
     {"syscall", Ours(imports::Syscall), kWaits},  // called by os_futex_wait()
@@ -105,8 +109,8 @@ const Import kImports[] = {
     {"pthread_cancel", Ours(imports::Nothing), kNoThreads},
     {"pthread_join", Ours(imports::Nothing), kNoThreads},
     {"personality", Ours(imports::Personality), kAddresses},
-    {"setsid", Ours(imports::Nothing), "the simulator stays in its session"},
-    {"setrlimit64", Ours(imports::Nothing), "the simulator's limits stay"},
+    {"setsid", Ours(imports::Nothing), "the simulator must stay in its session"},
+    {"setrlimit64", Ours(imports::Nothing), "the limits of the simulator must not change"},
     {"sigaction", Ours(imports::Sigaction), kSignals},
     {"signal", Ours(imports::Signal), kSignals},
     {"sigprocmask", Ours(imports::Sigprocmask), kSignals},
@@ -116,13 +120,14 @@ const Import kImports[] = {
     {"timer_create", Ours(imports::Nothing), kClock},
     {"timer_settime", Ours(imports::Nothing), kClock},
     {"timer_gettime", Ours(imports::Nothing), kClock},
-    {"sbrk", Ours(imports::Sbrk), "the guest's memory begins there, behind its image"},
+    {"sbrk", Ours(imports::Sbrk), "the memory of the guest begins after the image of the guest"},
     {"mmap64", Ours(imports::Mmap), kAddresses},
     {"munmap", Ours(imports::Munmap), kAddresses},
     {"mprotect", Ours(imports::Mprotect), kAddresses},
-    {"getrandom", Ours(imports::Getrandom), "a guest's numbers follow from its seed"},
-    {"getenv", Ours(imports::Getenv), "a guest's environment is always the same"},
-    {"putenv", Ours(imports::Nothing), "the simulator's environment stays"},
+    {"getrandom", Ours(imports::Getrandom),
+     "the random numbers of a guest must depend only on the guest's seed"},
+    {"getenv", Ours(imports::Getenv), "the environment of a guest is always the same"},
+    {"putenv", Ours(imports::Nothing), "the environment of the simulator must not change"},
     {"printf", Ours(imports::Printf), kWrites},
     {"vfprintf", Ours(imports::Vfprintf), kWrites},
     {"fwrite", Ours(imports::Fwrite), kWrites},
@@ -200,7 +205,8 @@ const Import* FindImport(std::string_view name) {
 void* Bind(const Import& import) {
   if (import.ours != nullptr) return reinterpret_cast<void*>(import.ours);
   void* found = dlsym(RTLD_DEFAULT, import.name);
-  if (found == nullptr) throw Error(fmt::format("wants {}, which libc has not", import.name));
+  if (found == nullptr)
+    throw Error(fmt::format("needs the function {}, which libc does not have", import.name));
   return found;
 }
 

@@ -83,14 +83,16 @@ void BindImports(const ElfImage& image) {
 }  // namespace
 
 ElfImage Examine(const std::filesystem::path& file) {
-  if (!kCanSwitch) throw Error("is not for this processor");
+  if (!kCanSwitch) throw Error("cannot run on this processor");
   if (VIADUCT_SANITIZED != 0)
-    throw Error("is not seen by sanitizers, which this program is built with");
+    throw Error("cannot run in this program, which is built with sanitizers");
   ElfImage image = ReadElf(file, kWanted);
   for (const ElfImage::Relocation& each : image.relocations) {
     if (each.weak) continue;
     const Import* import = FindImport(each.name);
-    if (import == nullptr) throw Error(fmt::format("wants {}, which no such guest has", each.name));
+    if (import == nullptr)
+      throw Error(fmt::format(
+          "needs the function {}, which is not available to guests in this process", each.name));
     Bind(*import);
   }
   return image;
@@ -104,14 +106,15 @@ ReservedPlace::ReservedPlace(const ElfImage& image, uint64_t memory) {
   const std::filesystem::path table = AddressTableOf(image.file);
   if (!std::filesystem::exists(table)) {
     throw Error(
-        fmt::format("has its addresses taken in this process, and no table to be moved by ({})",
+        fmt::format("cannot use its addresses, which are in use in this process, and cannot be "
+                    "moved: {} is missing",
                     table.filename().string()));
   }
   for (uintptr_t begin = kLowest; begin + size + kPageSize <= kAddressesEnd; begin += kPlaceStep) {
     range_ = {begin, begin + whole};
     if (Reserve(range_)) return;
   }
-  throw Error("finds no addresses free in this process");
+  throw Error("finds no free addresses in this process");
 }
 
 ReservedPlace::~ReservedPlace() {

@@ -54,7 +54,7 @@ void WriteFile(const fs::path& file, std::string_view text) {
 std::string AddedConfig(const fs::path& file) {
   if (file.empty()) return "";
   if (!fs::is_regular_file(file)) {
-    throw UsageError(fmt::format("--config-add {}: no such file", file.string()));
+    throw UsageError(fmt::format("--config-add {}: the file does not exist", file.string()));
   }
   return ReadNamedFile(file);
 }
@@ -72,17 +72,17 @@ void NeedTools(const Source& source) {
   if (missing.empty()) return;
   const bool has_apt = !sys::FindProgram("apt-get").empty();
   throw EnvironmentError(fmt::format(
-      "building a kernel needs {}, which this machine lacks; {}", missing,
+      "building a kernel needs {}, which is missing on this machine; {}", missing,
       has_apt ? "install it with setup/packages kernel"
-              : "install it, and give Linux's source with --source (a tarball or a tree)"));
+              : "install it, and specify Linux's source with --source (a tarball or a tree)"));
 }
 
 void NeedDisk(const fs::path& store) {
   const uintmax_t available = fs::space(store).available;
   if (available >= kDiskBytes) return;
   throw EnvironmentError(
-      fmt::format("building a kernel needs {:.1f} GB in {}, {:.1f} GB are free; set VIADUCT_CACHE "
-                  "to another folder",
+      fmt::format("building a kernel needs {:.1f} GB in {}, but only {:.1f} GB are free; set "
+                  "VIADUCT_CACHE to another directory",
                   kDiskBytes / 1e9, store.string(), available / 1e9));
 }
 
@@ -226,10 +226,10 @@ class Builder {
     if (RunTool(Make({"allnoconfig"}), tool) != 0) throw Error("make allnoconfig failed");
     for (const ConfigOption& option : Unmet(wanted_, ReadFileIfAny(Tree() / ".config"))) {
       if (option.need == ConfigOption::Need::kRequired) {
-        throw UsageError(
-            fmt::format("this kernel cannot have {}={} (the option does not exist, or one it "
-                        "depends on is off)",
-                        option.name, option.value));
+        throw UsageError(fmt::format(
+            "this kernel does not support {}={} (the option does not exist, or an option that "
+            "it needs is off)",
+            option.name, option.value));
       }
       if (option.need == ConfigOption::Need::kWanted) absent_.push_back(option.name);
     }
@@ -245,13 +245,13 @@ class Builder {
     tool.line = [&](std::string_view line) {
       if (trouble.empty() && line.find("error: ") != line.npos) trouble = line;
       if (line.substr(0, 5) != "  CC ") return;
-      Status(fmt::format("compiling, {} of about {} files, {:.0f} s", ++objects,
+      Status(fmt::format("compiling: {} of about {} files, {:.0f} s", ++objects,
                          std::max(objects, kTypicalObjects),
                          (MonotonicClock::Now() - start).ToSeconds()));
     };
     const int status = RunTool(Make({fmt::format("-j{}", jobs), "linux"}), tool);
     if (status != 0)
-      throw Error(trouble.empty() ? fmt::format("make: status {}", status) : trouble);
+      throw Error(trouble.empty() ? fmt::format("make failed with status {}", status) : trouble);
   }
 
   // Creates the address table of the kernel. Only several guests in one process need the table; a
@@ -263,12 +263,12 @@ class Builder {
     try {
       const embed::ElfImage image = embed::Examine(linked);
       if (RunTool(Make({kOtherStart, "linux"}), MakeOptions()) != 0)
-        throw Error("is not linked to other addresses");
+        throw Error("cannot be linked to other addresses");
       embed::WriteAddressTable(embed::AddressTableOf(linked),
                                embed::CompareImages(image, embed::Examine(other)));
     } catch (const Error& error) {
       Note(fmt::format(
-          "not more than one of its guests can be in the simulator's process: the kernel {}",
+          "only one guest of this kernel can run in the simulator's process: the kernel {}",
           error.what()));
     }
   }

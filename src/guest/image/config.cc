@@ -50,7 +50,8 @@ std::vector<ConfigOption> ParseFragment(std::string_view text, std::string_view 
     if (line.empty() || line[0] == '#') continue;
     const size_t equals = line.find('=');
     if (equals == std::string::npos || !IsName(std::string_view(line).substr(0, equals))) {
-      throw UsageError(fmt::format("{}:{}: '{}' is not CONFIG_NAME=VALUE", file, number, line));
+      throw UsageError(
+          fmt::format("{}:{}: expected CONFIG_NAME=VALUE, not '{}'", file, number, line));
     }
     options.push_back({line.substr(0, equals), line.substr(equals + 1), need});
   }

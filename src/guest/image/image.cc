@@ -67,7 +67,8 @@ bool IsRelease(const Image& image, const std::string& wanted) {
 }
 
 void CheckElf(const fs::path& file) {
-  if (!fs::exists(file)) Refuse(file, "no such file; list the kernels with viaduct kernel list");
+  if (!fs::exists(file))
+    Refuse(file, "the file does not exist; list the kernels with viaduct kernel list");
   Elf64_Ehdr header = {};
   std::ifstream stream(file, std::ios::binary);
   if (!stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
@@ -75,7 +76,7 @@ void CheckElf(const fs::path& file) {
     Refuse(file, "not an executable; build a kernel for guests with viaduct kernel build");
   }
   if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64) {
-    Refuse(file, "not built for x86-64, the only architecture guests run on");
+    Refuse(file, "not built for x86-64, the only architecture that guests support");
   }
 }
 
@@ -97,14 +98,16 @@ void from_json(const nlohmann::json& json, Image::Schedule& schedule) {
 fields::KeysOf<Image> Image::Keys() {
   using fields::Always;
   static constexpr fields::Key<Image> kKeys[] = {
-      Always<&Image::release>("release", "text", "of the kernel: 6.12.117"),
-      Always<&Image::source>("source", "text", "what it was built from"),
+      Always<&Image::release>("release", "text", "the release of the kernel, such as 6.12.117"),
+      Always<&Image::source>("source", "text", "the source from which the kernel was built"),
       Always<&Image::schedule>("schedule", "shared or messages",
                                "how guests are scheduled: through shared memory, or by messages"),
-      Always<&Image::devices>("devices", "virtual devices", "what one guest may have"),
-      Always<&Image::command_line>("command_line", "bytes", "the longest command line"),
-      Always<&Image::hz>("hz", "1/s", "jiffies in a second"),
-      Always<&Image::absent>("absent", "a list of text", "options that this kernel does not have"),
+      Always<&Image::devices>("devices", "virtual devices",
+                              "the maximum number of devices of one guest"),
+      Always<&Image::command_line>("command_line", "bytes",
+                                   "the maximum length of the command line"),
+      Always<&Image::hz>("hz", "1/s", "the number of jiffies per second"),
+      Always<&Image::absent>("absent", "a list of text", "the options that this kernel lacks"),
   };
   return kKeys;
 }
@@ -119,7 +122,7 @@ Image ReadDescription(const fs::path& folder) {
     image.built = fs::last_write_time(folder / kDescription, none);
     return image;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: {}; remove the folder and build again",
+    throw Error(fmt::format("{}: {}; remove the directory and build the kernel again",
                             (folder / kDescription).string(), error.what()));
   }
 }
@@ -158,8 +161,8 @@ Image FindImage(const std::string& wanted) {
         "no kernel for guests in {}; build one with viaduct kernel build", ImageStore().string()));
   }
   throw EnvironmentError(
-      fmt::format("no kernel {} was built (there are: {}); viaduct kernel build --source "
-                  "debian:{}, or give the path of a kernel",
+      fmt::format("no kernel {} was built (built kernels: {}); run viaduct kernel build --source "
+                  "debian:{}, or specify the path of a kernel",
                   wanted, known, wanted));
 }
 
@@ -174,7 +177,7 @@ Image ExamineExecutable(const fs::path& file) {
   if (fs::exists(file.parent_path() / kDescription) && file.filename() == kExecutable) {
     return ReadDescription(fs::absolute(file).parent_path());
   }
-  if (access(file.c_str(), X_OK) != 0) Refuse(file, "not executable; chmod +x it");
+  if (access(file.c_str(), X_OK) != 0) Refuse(file, "not executable; run chmod +x on this file");
   // Runs the executable with --version and --showconfig, which the option parser of
   // arch/um/kernel/um_arch.c answers before the kernel boots.
   Image image;
@@ -193,8 +196,9 @@ Image ExamineExecutable(const fs::path& file) {
   for (const char* option : {"CONFIG_UML_TIME_TRAVEL_SUPPORT", "CONFIG_VIRTIO_UML",
                              "CONFIG_VIRTIO_NET", "CONFIG_HOSTFS", "CONFIG_NET_NS"}) {
     if (config.find(fmt::format("{}=y\n", option)) == std::string::npos) {
-      Refuse(file, fmt::format("built without {}; viaduct kernel build --source DIR configures it",
-                               option));
+      Refuse(file,
+             fmt::format("built without {}; build a kernel with viaduct kernel build --source DIR",
+                         option));
     }
   }
   const size_t hz = config.find("CONFIG_HZ=");

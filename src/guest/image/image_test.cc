@@ -133,7 +133,7 @@ TEST_F(ImageTest, MalformedDescriptionIsAnErrorThatNamesIt) {
 }
 
 TEST_F(ImageTest, FilesThatAreNoKernelForGuestsAreRefused) {
-  EXPECT_THAT(Refusal("/no/such/linux"), testing::HasSubstr("no such file"));
+  EXPECT_THAT(Refusal("/no/such/linux"), testing::HasSubstr("does not exist"));
   EXPECT_THAT(Refusal(Write("text", "#!/bin/sh\n")), testing::HasSubstr("not an executable"));
   EXPECT_THAT(Refusal(Write("short",
                             "\x7f"

@@ -48,7 +48,8 @@ bool Apply(const Patch& patch, const fs::path& scratch, const ToolOptions& tool)
                                     "--dry-run", "-i",  file.string()};
   if (RunTool(words, tool) != 0) return false;
   std::erase(words, "--dry-run");
-  if (RunTool(words, tool) != 0) throw Error(fmt::format("{} was applied in part", patch.name));
+  if (RunTool(words, tool) != 0)
+    throw Error(fmt::format("{} could not be applied completely", patch.name));
   return true;
 }
 

@@ -32,9 +32,10 @@ std::string IdentifyPackage(const std::string& package, const ToolOptions& optio
   };
   RunTool({"apt-cache", "show", "--no-all-versions", package}, reading);
   if (version.empty() || checksum.empty()) {
-    throw EnvironmentError(fmt::format(
-        "apt knows no package {}; run apt-get update, or give a tarball or a tree with --source",
-        package));
+    throw EnvironmentError(
+        fmt::format("apt cannot find package {}; run apt-get update, or specify a tarball or a "
+                    "tree with --source",
+                    package));
   }
   return fmt::format("{} {} {}", package, version, checksum);
 }
@@ -109,19 +110,21 @@ Source Source::Parse(const std::string& text) {
     const std::string version = text.substr(std::string_view(kPackageScheme).size());
     if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos) {
       throw UsageError(
-          fmt::format("--source {}: not a version; give for example debian:6.12", text));
+          fmt::format("--source {}: not a version; expected a version such as debian:6.12", text));
     }
     return {Kind::kPackage, "linux-source-" + version};
   }
   if (fs::is_directory(text)) {
     if (!fs::exists(fs::path(text) / "arch" / "um" / "Kconfig")) {
-      throw UsageError(fmt::format("--source {}: no kernel tree (no arch/um/Kconfig in it)", text));
+      throw UsageError(
+          fmt::format("--source {}: not a kernel tree (arch/um/Kconfig is missing)", text));
     }
     return {Kind::kFolder, fs::absolute(text)};
   }
   if (fs::is_regular_file(text)) return {Kind::kTarball, fs::absolute(text)};
   throw UsageError(fmt::format(
-      "--source {}: no such file; give a tarball, a kernel tree, or debian:VERSION", text));
+      "--source {}: the file does not exist; specify a tarball, a kernel tree, or debian:VERSION",
+      text));
 }
 
 std::string Identify(const Source& source, const ToolOptions& options) {
@@ -157,7 +160,7 @@ void Unpack(const Source& source, const fs::path& folder, const ToolOptions& opt
   }
   if (!fs::exists(folder / "arch" / "um" / "Kconfig")) {
     throw Error(
-        fmt::format("{} contains no kernel source (no arch/um/Kconfig in it)", source.name));
+        fmt::format("{} contains no kernel source (arch/um/Kconfig is missing)", source.name));
   }
 }
 

@@ -44,7 +44,7 @@ sys::Child Start(const std::vector<std::string>& words, const ToolOptions& optio
     return sys::Child(sys::Launch(launch), true);
   } catch (const sys::LaunchError& error) {
     if (error.step() != sys::LaunchError::Step::kExecute || error.error_number() != ENOENT) throw;
-    throw EnvironmentError(fmt::format("no program '{}' on this machine", words[0]));
+    throw EnvironmentError(fmt::format("the program '{}' is missing on this machine", words[0]));
   }
 }
 

@@ -38,8 +38,9 @@ void MakeStore(const fs::path& store) {
   std::error_code error;
   fs::create_directories(store, error);
   if (access(store.c_str(), W_OK) == 0) return;
-  throw EnvironmentError(fmt::format("cannot write to {}: {}; set VIADUCT_CACHE to another folder",
-                                     store.string(), std::strerror(errno)));
+  throw EnvironmentError(
+      fmt::format("cannot write to {}: {}; set VIADUCT_CACHE to another directory", store.string(),
+                  std::strerror(errno)));
 }
 
 void RemoveAbandoned(const fs::path& store) {

@@ -93,7 +93,7 @@ NodeFilesystem MakeNodeFilesystem(const std::string& node, int network) {
   } catch (const SystemError& error) {
     const std::string_view words = error.what();
     throw SystemError(
-        fmt::format("make the files of {}: {}", node, words.substr(0, words.find(": "))),
+        fmt::format("create the files of {}: {}", node, words.substr(0, words.find(": "))),
         error.error_number());
   }
   return made;

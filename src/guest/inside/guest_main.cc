@@ -92,7 +92,8 @@ std::unique_ptr<Transport> Prepare(int argc, char** argv) {
     EnterOwnNamespaces();
     return std::make_unique<SocketTransport>(std::move(socket));
   }
-  if (getpid() != 1) throw UsageError("runs as init of a guest kernel");
+  if (getpid() != 1)
+    throw UsageError("viaduct-guest runs only as the init process of a guest kernel");
   MountSystem();
   RaiseDescriptorLimit();
   return ControlInterface();

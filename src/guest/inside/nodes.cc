@@ -93,7 +93,7 @@ Nodes::Nodes(service::Agent& agent)
 
 Node& Nodes::Get(uint32_t number) {
   const auto found = nodes_.find(number);
-  if (found == nodes_.end()) throw Error("there is no node " + std::to_string(number));
+  if (found == nodes_.end()) throw Error("no node has the number " + std::to_string(number));
   return *found->second;
 }
 
@@ -198,7 +198,7 @@ void Nodes::AddNeighbour(const Operation& operation) {
 void Nodes::WriteSysctl(const Operation& operation) {
   const std::string_view text = operation.Text();
   const size_t zero = text.find('\0');
-  if (zero == std::string_view::npos) throw agent::ProtocolError("a parameter without a value");
+  if (zero == std::string_view::npos) throw agent::ProtocolError("parameter without a value");
   // Enters the namespace first, because a sysctl file refers to the namespace of the process that
   // writes it.
   Enter(operation.subject == agent::kGuestItself ? root_.get() : Get(operation.subject).fd.get());

@@ -32,7 +32,7 @@ class Texts {
   explicit Texts(std::string_view text) : text_(text) {}
   std::string Next() {
     const size_t end = text_.find('\0');
-    if (end == std::string_view::npos) throw agent::ProtocolError("a spawn request is too short");
+    if (end == std::string_view::npos) throw agent::ProtocolError("too short spawn request");
     std::string text(text_.substr(0, end));
     text_.remove_prefix(end + 1);
     return text;
@@ -52,12 +52,12 @@ UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD
 // Opens the master side of a new terminal of the node whose mount namespace is `mounts`; the node
 // has a separate /dev.
 UniqueFd OpenTerminal(int mounts) {
-  const UniqueFd here(
-      SystemCall("open our mounts", open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
-  SystemCall("enter the node's mounts", setns(mounts, CLONE_NEWNS));
+  const UniqueFd here(SystemCall("open the mounts of this process",
+                                 open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
+  SystemCall("enter the node's mount namespace", setns(mounts, CLONE_NEWNS));
   const UniqueFd terminal(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC));
   const int error_number = errno;
-  SystemCall("leave the node's mounts", setns(here.get(), CLONE_NEWNS));
+  SystemCall("leave the node's mount namespace", setns(here.get(), CLONE_NEWNS));
   if (!terminal) throw SystemError("open a terminal", error_number);
   return Duplicate(terminal.get());
 }
@@ -168,9 +168,9 @@ void Programs::Spawn(const Operation& operation) {
   const NodeFilesystem& filesystem = FilesystemOf(request.node);
   const int network = nodes_.Get(request.node).fd.get();
   options.prepare = [&filesystem, network] {
-    SystemCall("enter the node's network", setns(network, CLONE_NEWNET));
-    SystemCall("enter the node's name", setns(filesystem.host_name.get(), CLONE_NEWUTS));
-    SystemCall("enter the node's mounts", setns(filesystem.mounts.get(), CLONE_NEWNS));
+    SystemCall("enter the node's network namespace", setns(network, CLONE_NEWNET));
+    SystemCall("enter the node's UTS namespace", setns(filesystem.host_name.get(), CLONE_NEWUTS));
+    SystemCall("enter the node's mount namespace", setns(filesystem.mounts.get(), CLONE_NEWNS));
   };
   Program program;
   {

@@ -150,7 +150,7 @@ void State::SampleTcp(const Operation& operation, Probe& probe) {
   request.idiag_states = kStates;
   sys::NetlinkMessage message(TCPDIAG_GETSOCK, NLM_F_DUMP);
   message.AppendHeader(request);
-  probe.sockets->Query(message, "ask for TCP sockets", [&](const nlmsghdr* answer) {
+  probe.sockets->Query(message, "query TCP sockets", [&](const nlmsghdr* answer) {
     const nlattr* information = Find<inet_diag_msg>(answer, INET_DIAG_INFO);
     if (information == nullptr) return;
     const std::span info(static_cast<const std::byte*>(nla_data(information)),
@@ -173,7 +173,7 @@ void State::SampleQdiscs(const Operation& operation, Node& node, Probe& probe) {
   // All disciplines are read before their devices' names are requested, which uses the same socket.
   std::vector<agent::QdiscState> states;
   node.netlink.socket().Query(
-      message, node.name + ": ask for queueing disciplines",
+      message, node.name + ": query queueing disciplines",
       [&](const nlmsghdr* answer) { states.push_back(QdiscStateOf(answer)); });
   for (agent::QdiscState& state : states) {
     if (std::string_view(state.kind) == "noqueue") continue;  // such a discipline has no counters

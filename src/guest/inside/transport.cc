@@ -45,8 +45,9 @@ FrameTransport::FrameTransport(const std::string& interface, size_t mtu)
   const int ifindex = SetUpInterface(interface, mtu);
   socket_ = UniqueFd(
       SystemCall("open the control socket", socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)));
-  SystemCall("size the control socket", setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE,
-                                                   &kReceiveBuffer, sizeof kReceiveBuffer));
+  SystemCall("set the buffer size of the control socket",
+             setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer,
+                        sizeof kReceiveBuffer));
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(agent::kEtherType);
@@ -94,7 +95,7 @@ void SocketTransport::Send(std::span<const std::byte> message) {
 bool SocketTransport::Receive(const Receiver& each) {
   const ssize_t received = recv(socket_.get(), message_.data(), message_.size(), 0);
   if (received == 0 || (received < 0 && errno == ECONNRESET)) return false;
-  SystemCall("hear the simulator", received);
+  SystemCall("receive from the simulator", received);
   each(std::span(message_).first(static_cast<size_t>(received)));
   return true;
 }

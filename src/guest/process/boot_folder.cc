@@ -44,8 +44,9 @@ fs::path TemporaryFolder() {
 
 void MakeFolder(const fs::path& folder, const char* purpose, const char* remedy) {
   if (mkdir(folder.c_str(), 0700) == 0) return;
-  throw EnvironmentError(fmt::format("no folder for the {} of kernel guests: {}: {}; {}", purpose,
-                                     folder.parent_path().string(), strerror(errno), remedy));
+  throw EnvironmentError(
+      fmt::format("cannot create a directory for the {} of kernel guests: {}: {}; {}", purpose,
+                  folder.parent_path().string(), strerror(errno), remedy));
 }
 
 // Returns whether the path is a folder that belongs to this user; false for another user's folder
@@ -65,7 +66,7 @@ std::string RemoveFolder(const fs::path& folder) {
     if (!error) return "";
     poll(nullptr, 0, kMillisecondsBetween);
   }
-  return IsOwnFolder(folder) ? folder.string() + " is not removed: " + error.message() : "";
+  return IsOwnFolder(folder) ? folder.string() + " cannot be removed: " + error.message() : "";
 }
 
 std::vector<std::string> Remove(const BootFolders& folders) {
@@ -103,8 +104,8 @@ BootFolder::BootFolder()
         sys::AwaitEnd(connection);
         Remove(folders_);
       }) {
-  MakeFolder(folders_.path, "sockets", "set TMPDIR to another folder");
-  MakeFolder(folders_.memory, "memory", "guests' memory needs a file system there");
+  MakeFolder(folders_.path, "sockets", "set TMPDIR to another directory");
+  MakeFolder(folders_.memory, "memory", "the memory of guests needs a file system there");
 }
 
 std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems) {

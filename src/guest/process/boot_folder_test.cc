@@ -58,7 +58,7 @@ TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {
     } catch (const EnvironmentError& error) {
       const std::string words = error.what();
       EXPECT_NE(words.find(no_folder.string()), std::string::npos) << words;
-      EXPECT_NE(words.find("set TMPDIR to another folder"), std::string::npos) << words;
+      EXPECT_NE(words.find("set TMPDIR to another directory"), std::string::npos) << words;
     }
   }
 }

@@ -185,22 +185,24 @@ void Confinement::Enter() const {
 }
 
 std::string MissingOfLandlock(int version) {
-  if (version < 1) return "this kernel has no Landlock, which Linux has since 5.13";
+  if (version < 1) return "this kernel does not support Landlock, which needs Linux 5.13 or later";
   if (version < 4) {
-    return "guests can open TCP connections of this machine, and signal other processes of their "
-           "user: Landlock prevents that since Linux 6.7 and 6.12";
+    return "guests can open TCP connections of this machine, and send signals to other processes "
+           "of "
+           "their user: Landlock prevents this from Linux 6.7 and 6.12 on, respectively";
   }
   if (version < 6) {
-    return "guests can signal other processes of their user: Landlock prevents that since Linux "
-           "6.12";
+    return "guests can send signals to other processes of their user: Landlock prevents this from "
+           "Linux 6.12 on";
   }
   return "";
 }
 
 std::string ConfinementUnavailable() {
   const int version = LandlockVersion();
-  if (version == 0 && errno == EOPNOTSUPP) return "Landlock is not among this kernel's lsm=";
-  if (version > 0 && !HasFilters()) return "this kernel has no seccomp filters";
+  if (version == 0 && errno == EOPNOTSUPP)
+    return "Landlock is not enabled in this kernel (boot parameter lsm=)";
+  if (version > 0 && !HasFilters()) return "this kernel does not support seccomp filters";
   return MissingOfLandlock(version);
 }
 

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(MissingOfLandlockTest, EachVersionSaysWhatItDoesNotPrevent) {
-  EXPECT_THAT(MissingOfLandlock(0), testing::HasSubstr("no Landlock"));
+  EXPECT_THAT(MissingOfLandlock(0), testing::HasSubstr("does not support Landlock"));
   for (const int version : {1, 2, 3}) {  // Landlock of Linux 5.13, 5.19, 6.2
     EXPECT_THAT(MissingOfLandlock(version), testing::HasSubstr("TCP")) << version;
   }

@@ -55,18 +55,18 @@ void CheckMemory(uint32_t memory_mib) {
   const uint64_t free_mib = (file_system.f_bavail * file_system.f_frsize) >> 20;
   if (memory_mib > free_mib) {
     throw EnvironmentError(fmt::format(
-        "its memory of {} MiB is more than the {} MiB that are free in {}: give it less "
-        "(attribute Memory), or free some (or mount -o remount,size=... {})",
+        "the guest needs {} MiB of memory, but only {} MiB are free in {}: reduce the memory "
+        "(attribute Memory), free some space, or run mount -o remount,size=... {}",
         memory_mib, free_mib, kMemoryFolder, kMemoryFolder));
   }
   struct sysinfo machine;
   SystemCall("sysinfo", sysinfo(&machine));
   const uint64_t machine_mib = ((machine.totalram + machine.totalswap) * machine.mem_unit) >> 20;
   if (memory_mib > machine_mib) {
-    throw EnvironmentError(
-        fmt::format("its memory of {} MiB is more than the {} MiB that this machine has: give it "
-                    "less (attribute Memory)",
-                    memory_mib, machine_mib));
+    throw EnvironmentError(fmt::format(
+        "the guest needs {} MiB of memory, but this machine has only {} MiB: reduce the "
+        "memory (attribute Memory)",
+        memory_mib, machine_mib));
   }
 }
 
@@ -86,7 +86,9 @@ std::vector<std::filesystem::path> Writable(const GuestOptions& options,
 
 std::string Describe(int status) {
   const bool no_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
-  return DescribeEnding(status) + (no_memory ? "; is /dev/shm, which holds its memory, full?" : "");
+  return DescribeEnding(status) +
+         (no_memory ? "; check whether /dev/shm, which holds the memory of the guest, is full"
+                    : "");
 }
 
 }  // namespace
@@ -98,7 +100,7 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
         "a guest of kernel {} can have {} network devices, including its control device, not {}: "
         "{}spread the nodes over more guests (KernelStackHelper::SetGuests)",
         options.image.release, options.image.devices, endpoints.device_count,
-        unpatched ? "build it with the patches (viaduct kernel build), or " : ""));
+        unpatched ? "build the kernel with viaduct kernel build, which patches it, or " : ""));
   }
   std::vector<std::string> words{
       fmt::format("mem={}M", options.memory_mib),
@@ -148,9 +150,9 @@ void CheckTracing() {
   const int status = sys::AwaitChild(child);
   if (status == 0) return;
   throw EnvironmentError(
-      fmt::format("it is not permitted to trace its processes, which User Mode Linux needs "
-                  "(ptrace: {}): permit it (sysctl kernel.yama.ptrace_scope=1; in a container "
-                  "--cap-add=SYS_PTRACE or another seccomp profile)",
+      fmt::format("User Mode Linux is not permitted to trace its processes (ptrace: {}): permit "
+                  "tracing with sysctl kernel.yama.ptrace_scope=1, or in a container with "
+                  "--cap-add=SYS_PTRACE or another seccomp profile",
                   WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
 }
 
@@ -238,7 +240,7 @@ void GuestProcess::Signal(int number) {
 
 std::string GuestProcess::Fate() {
   if (kernel_) return kernel_->ended() ? Describe(*kernel_->ended()) : "runs";
-  if (process_.pid() <= 0) return "is gone";
+  if (process_.pid() <= 0) return "is not running";
   const std::optional<int> status = process_.WaitFor(Duration::Seconds(1));
   return status ? Describe(*status) : "runs";
 }

@@ -141,7 +141,7 @@ Sockets::Socket& Sockets::Adopt(uint32_t number, UniqueFd fd, bool stream) {
   socket->fd = std::move(fd);
   socket->stream = stream;
   auto& place = sockets_[number];
-  if (place) throw agent::ProtocolError("socket " + std::to_string(number) + " is there already");
+  if (place) throw agent::ProtocolError("socket " + std::to_string(number) + " already exists");
   place = std::move(socket);
   return *place;
 }
@@ -159,7 +159,8 @@ void Sockets::WatchRoom(Socket& socket) {
              setsockopt(socket.fd.get(), SOL_DCCP, DCCP_SOCKOPT_QPOLICY_TXQLEN, &unlimited,
                         sizeof unlimited));
   if (socket.kernel_serves) return;
-  socket.room = UniqueFd(SystemCall("watch for room", fcntl(socket.fd.get(), F_DUPFD_CLOEXEC, 0)));
+  socket.room =
+      UniqueFd(SystemCall("watch for buffer space", fcntl(socket.fd.get(), F_DUPFD_CLOEXEC, 0)));
   const uint32_t number = socket.number;
   agent_.Watch(socket.room.get(), EPOLLOUT | EPOLLET, [this, number](uint32_t) {
     const auto found = sockets_.find(number);

@@ -68,9 +68,10 @@ PausedSimulation FindPaused(const std::string& name) {
       [&](const PausedSimulation& each) {
         return name.empty() || each.simulation == name || each.name == name;
       },
-      {"no simulation is paused; pause one with viaduct run FILE --mode simulate --pause-at TIME",
-       fmt::format("no simulation {} is paused; there are: {{}}", name),
-       "several simulations are paused: {}; give the name or pid of one: NAME:NODE"});
+      {"no simulation is paused; pause a simulation with viaduct run FILE --mode simulate "
+       "--pause-at TIME",
+       fmt::format("no paused simulation {} exists; paused simulations: {{}}", name),
+       "several simulations are paused: {}; specify the name or pid of one, such as NAME:NODE"});
 }
 
 std::optional<PausedSimulation> LookForPaused(const std::string& name) {

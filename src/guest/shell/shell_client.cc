@@ -34,7 +34,7 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
       throw EnvironmentError(
           fmt::format("simulation {} belongs to another user", paused.simulation));
     }
-    throw UsageError(fmt::format("simulation {} is not paused any more", paused.simulation));
+    throw UsageError(fmt::format("simulation {} is no longer paused", paused.simulation));
   }
 }
 
@@ -97,7 +97,7 @@ ShellClient::Opened ShellClient::Open() {
   const auto message = ParseShell(packet);
   if (!message) ThrowEnd();
   if (message->packet == ShellPacket::kError) ThrowShellError(message->payload);
-  if (message->packet != ShellPacket::kOpened) throw Error("the simulation's answer is malformed");
+  if (message->packet != ShellPacket::kOpened) throw Error("malformed answer from the simulation");
   const json opened = json::parse(message->payload);
   return {opened.at("release"), opened.at("time")};
 }
@@ -122,7 +122,7 @@ int ShellClient::Follow() {
 
 void ShellClient::ThrowEnd() {
   raw_.reset();
-  throw Error(fmt::format("simulation {} has ended, and the program with it", name_));
+  throw Error(fmt::format("simulation {} has ended, which also ended the program", name_));
 }
 
 void ShellClient::Send(ShellPacket packet, std::string_view payload) {
@@ -160,7 +160,7 @@ void ShellClient::TakePacket() {
       raw_.reset();
       ThrowShellError(message->payload);
     default:
-      throw Error("the simulation's answer is malformed");
+      throw Error("malformed answer from the simulation");
   }
 }
 

@@ -85,7 +85,7 @@ void ShellServer::Accept() {
   Session& session = sessions_[next_];
   session.socket = std::move(socket);
   if (sessions_.size() > kMaxSessions) {
-    SendError(session, fmt::format("more than {} shells", kMaxSessions), 1);
+    SendError(session, fmt::format("too many shells: at most {} can be open", kMaxSessions), 1);
   } else {
     poller_.Add(session.socket.get(), next_);
   }
@@ -119,7 +119,7 @@ void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& mess
       return Open(id, session, json::parse(message.payload));
     if (message.packet == ShellPacket::kAsk) return Tell(session, json::parse(message.payload));
     if (message.packet != ShellPacket::kResume)
-      throw UsageError("the first packet neither opens, nor asks, nor resumes");
+      throw UsageError("the first packet is not a request to open a shell, to query or to resume");
     Resume();
     Send(session, ShellPacket::kOpened, "{}");
     return Disconnect(session);
@@ -136,7 +136,7 @@ void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& mess
     case ShellPacket::kSignal:
       return programs.Signal(session.program, json::parse(message.payload).at("signal"));
     default:
-      throw UsageError("a request that is not valid for an open shell");
+      throw UsageError("the request is not valid for an open shell");
   }
 }
 
@@ -163,7 +163,8 @@ void ShellServer::Open(uint32_t id, Session& session, const json& request) {
 
 void ShellServer::Tell(Session& session, const json& request) {
   if (!answer_) {
-    throw UsageError("a C++ program tells nothing but of its kernels: viaduct kernel shell NODE");
+    throw UsageError(
+        "the simulation is a C++ program, which only supports viaduct kernel shell NODE");
   }
   const std::string text = JsonText(answer_(request));
   for (size_t at = 0; at < text.size(); at += kShellPiece) {
@@ -210,8 +211,8 @@ const ShellNode& ShellServer::FindNode(const std::string& name) const {
     if (node.name == name) return node;
     names += (names.empty() ? "" : ", ") + node.name;
   }
-  throw UsageError(
-      fmt::format("no node {} has a kernel in this simulation; there are: {}", name, names));
+  throw UsageError(fmt::format(
+      "no node {} has a kernel in this simulation; nodes with a kernel: {}", name, names));
 }
 
 void ShellServer::Send(Session& session, ShellPacket packet, std::string_view payload) {
@@ -280,7 +281,7 @@ std::string ShellServer::OpenNodes() const {
 void ShellServer::Resume() {
   const std::string nodes = OpenNodes();
   if (!nodes.empty()) {
-    throw UsageError(fmt::format("a shell is open on {}; leave it first (exit)", nodes));
+    throw UsageError(fmt::format("a shell is open on {}; leave the shell first (exit)", nodes));
   }
   resumed_ = true;
 }

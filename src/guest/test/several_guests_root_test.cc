@@ -130,7 +130,7 @@ TEST_F(SeveralGuestsTest, NoneIsAddedInAnotherThread) {
   const std::string file = FindImage("").file;
   std::string there;
   std::thread([&] { there = embed::Unavailable(file, uint64_t{64} << 20); }).join();
-  EXPECT_THAT(there, HasSubstr("finds other guests in another thread of this process"));
+  EXPECT_THAT(there, HasSubstr("other guests run in another thread of this process"));
   EXPECT_EQ(embed::Unavailable(file, uint64_t{64} << 20), "");
   members_.clear();
   std::thread([&] { there = embed::Unavailable(file, uint64_t{64} << 20); }).join();
@@ -148,7 +148,7 @@ TEST_F(SeveralGuestsTest, SpaceEnds) {
       why = error.what();
     }
   }
-  EXPECT_THAT(why, HasSubstr("finds no addresses free in this process"));
+  EXPECT_THAT(why, HasSubstr("finds no free addresses in this process"));
   EXPECT_GE(members_.size(), 8U);
   for (const auto& member : members_) EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
 }

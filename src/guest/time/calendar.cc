@@ -130,7 +130,7 @@ Instant Calendar::Present() const {
   if (running_ == nullptr) return timeline_->Now();
   if (!running_->shared) return present_;
   const Instant claimed = FromWire(schedule_->CurrentTime());
-  if (claimed > limit_) throw Error("advanced its clock further than it was allowed");
+  if (claimed > limit_) throw Error("advanced its clock further than allowed");
   return std::max(present_, claimed);
 }
 
@@ -170,13 +170,13 @@ std::string Calendar::Message(const Member& member, const Error& error) const {
   }
   const Instant now = running_ == &member && !member.shared ? present_ : timeline_->Now();
   std::string lines = member.guest.console().LastLines(kLastLines);
-  if (!lines.empty()) lines = "; its console ended: " + lines;
+  if (!lines.empty()) lines = "; the last lines of the guest's console: " + lines;
   return fmt::format("kernel {} {}, at {:.9f} s{}", member.guest.name(), error.what(),
                      static_cast<double>(now.nanoseconds()) / 1e9, lines);
 }
 
 void Calendar::Boot() {
-  if (main_timeline_.Now() != start_) throw Error("guests boot at another time than planned");
+  if (main_timeline_.Now() != start_) throw Error("guests boot at a time other than planned");
   const bool sockets = std::any_of(members_.begin(), members_.end(),
                                    [](const auto& member) { return member->after_run != nullptr; });
   schedule_.emplace(static_cast<uint16_t>(members_.size()), sockets);
@@ -202,8 +202,8 @@ void Calendar::AwaitStart(Member& member) {
   while (member.state == Member::State::kStarting) {
     if (member.guest.Serve(options_.timeout)) continue;
     throw Error(
-        fmt::format("did not ask for the time within {:.0f} s: is it a kernel with "
-                    "time travel (viaduct kernel list)?",
+        fmt::format("did not ask for the time within {:.0f} s; check that the kernel supports "
+                    "time travel (viaduct kernel list)",
                     options_.timeout.ToSeconds()));
   }
 }
@@ -247,7 +247,8 @@ void Calendar::NoteProgress(Instant now) {
   runs_at_instant_ = now == last_run_ ? runs_at_instant_ + 1 : 0;
   last_run_ = now;
   if (runs_at_instant_ > kMaxRunsAtInstant) {
-    throw Error("keeps running without advancing its time: a program in it polls without sleeping");
+    throw Error(
+        "keeps running without advancing its time: a program in the guest polls without sleeping");
   }
 }
 
@@ -355,7 +356,7 @@ void Calendar::Promise(Member& member, Instant until) {
 void Calendar::AwaitAcknowledgement(Member& member) {
   while (!member.acknowledged) {
     if (!member.guest.ServeTimeTravel(options_.timeout)) {
-      throw Error("does not answer its calendar");
+      throw Error("does not answer the calendar");
     }
   }
 }
@@ -366,10 +367,10 @@ void Calendar::ServeUntilWait(Member& member) {
     if (member.guest.Serve(options_.timeout)) continue;
     const uint64_t current = schedule_->CurrentTime();
     if (!member.shared || current == last) {
-      throw Error(
-          fmt::format("has run for {:.0f} s without advancing its time: a program in it polls "
-                      "without sleeping, or its memory is short (attribute Memory)",
-                      options_.timeout.ToSeconds()));
+      throw Error(fmt::format(
+          "has run for {:.0f} s without advancing its time: a program in the guest polls "
+          "without sleeping, or the guest has too little memory (attribute Memory)",
+          options_.timeout.ToSeconds()));
     }
     last = current;
   }
@@ -421,7 +422,7 @@ void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
 }
 
 void Calendar::EndRun(Member& member) {
-  if (running_ != &member) throw Error("reported that it waits, although it was not running");
+  if (running_ != &member) throw Error("reported a wait, although the guest was not running");
   present_ = Present();
   // Reads the guest's queues while the guest still counts as running, because its frames are sent
   // at the guest's instant.

@@ -199,7 +199,7 @@ TEST_P(CalendarTest, LostGuestIsOneError) {
   });
   calendar_->Boot();
   const std::string error = ErrorOf([&] { RunUntilMs(10); });
-  EXPECT_EQ(error, "kernel guest of the test is gone, at 0.002000000 s");
+  EXPECT_EQ(error, "kernel guest of the test is not running, at 0.002000000 s");
   EXPECT_EQ(ErrorOf([&] { RunUntilMs(20); }), "no error") << "nothing is left to happen";
 }
 
@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.Start();
                   Raw(g, {77, 1, 0, 0});
                 },
-                "an operation that time travel does not have"},
+                "an unknown operation of time travel"},
         Hostile{"CutMessage",
                 [](FakeGuest& g) {
                   g.Start();
@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.Send(TimeTravelOp::kWait, 0);
                   g.AwaitEnd();
                 },
-                "reported that it waits, although it was not running"},
+                "reported a wait, although the guest was not running"},
         Hostile{"SaysWhatCalendarsSay",
                 [](FakeGuest& g) {
                   g.Start();
@@ -312,7 +312,7 @@ INSTANTIATE_TEST_SUITE_P(
                   Ready(g);
                   g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
                 },
-                "in a file of"},
+                "of a file of"},
         Hostile{"MemoryThatIsNotAligned",
                 [](FakeGuest& g) {
                   Ready(g);
@@ -418,7 +418,8 @@ INSTANTIATE_TEST_SUITE_P(
                   g.KickInMemory(16 + NetBackend::kTxQueue);
                   g.AwaitEnd();
                 },
-                "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues},
+                "sent a notification for device 1", Duration::Seconds(30),
+                FakeSchedule::kSharedQueues},
         Hostile{"DiesWithoutRinging",
                 [](FakeGuest& g) {
                   Ready(g);

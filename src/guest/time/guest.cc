@@ -76,7 +76,7 @@ void Guest::Launch(const std::filesystem::path& folder, const std::filesystem::p
 void Guest::ListenForCalendar(const std::filesystem::path& folder, const std::string& name) {
   time_listener_ = ListenIn(folder, name);
   Watch(time_listener_.get(), [this] {
-    if (time_travel_) throw Error("a second connection to the calendar");
+    if (time_travel_) throw Error("opened a second connection to the calendar");
     time_travel_ = Accept(time_listener_);
     Watch(time_travel_.get(), [this] { ReceiveTimeTravel(); });
   });
@@ -90,7 +90,7 @@ void Guest::ListenForNics(const std::filesystem::path& folder, const std::string
 void Guest::AcceptNic() {
   UniqueFd connection = Accept(nic_listener_);
   if (connected_ == nics_.size())
-    throw Error(fmt::format("has more than its {} devices", nics_.size()));
+    throw Error(fmt::format("connected more than its {} devices", nics_.size()));
   Nic& nic = *nics_[connected_];
   nic.Connect(std::move(connection), process_.embedded() ? process_.Stream(connected_) : nullptr);
   ++connected_;
@@ -104,7 +104,7 @@ void Guest::AcceptNic() {
 void Guest::ReadOutput() {
   if (console_.Drain()) return;
   Unwatch(console_.fd());
-  if (!time_travel_) ThrowFate(" before it asked for the time");
+  if (!time_travel_) ThrowFate(" before its first request for the time");
 }
 
 void Guest::ThrowFate(const std::string& when) {
@@ -133,7 +133,7 @@ void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
   for (const uint16_t queue : *queues) {
     const size_t device = queue / SharedSchedule::kQueuesPerDevice;
     if (device >= nics_.size())
-      throw Error(fmt::format("kicked device {}, which it does not have", device));
+      throw Error(fmt::format("sent a notification for device {}, which does not exist", device));
     if (queue % SharedSchedule::kQueuesPerDevice == NetBackend::kTxQueue)
       nics_[device]->DrainTransmits();
   }
@@ -144,14 +144,15 @@ void Guest::ReceiveTimeTravel() {
   for (size_t have = 0; have < bytes.size();) {
     std::vector<UniqueFd> none;
     std::array entries{pollfd{time_travel_.get(), POLLIN, 0}};
-    if (have > 0 && !AwaitReadable(entries, kRestTimeout)) throw Error("sent a part of a message");
+    if (have > 0 && !AwaitReadable(entries, kRestTimeout))
+      throw Error("sent an incomplete message");
     const size_t length =
         ReceiveWithDescriptors(time_travel_.get(), std::span(bytes).subspan(have), none);
     if (length == 0) ThrowFate();
     have += length;
   }
   const auto message = ParseTimeTravel(bytes);
-  if (!message) throw Error("sent an operation that time travel does not have");
+  if (!message) throw Error("sent an unknown operation of time travel");
   receiver_(*message);
 }
 

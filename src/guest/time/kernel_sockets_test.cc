@@ -133,9 +133,10 @@ TEST_F(KernelSocketsTest, NonsenseEndsTheRunWithOneErrorThatNamesTheGuest) {
   });
   calendar_->Boot();
   CreditAt(3, 100);
-  EXPECT_EQ(ErrorOf([&] { queue_.RunUntil(AtMs(10)); }),
-            "kernel guest of the test wrote nonsense into the ring of its sockets (kind of event), "
-            "at 0.003000000 s");
+  EXPECT_EQ(
+      ErrorOf([&] { queue_.RunUntil(AtMs(10)); }),
+      "kernel guest of the test wrote invalid data into the ring of its sockets (kind of event), "
+      "at 0.003000000 s");
 }
 
 TEST_F(KernelSocketsTest, AKernelWithoutThePatchServesNone) {

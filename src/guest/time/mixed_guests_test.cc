@@ -141,11 +141,11 @@ TEST_P(MixedGuestsTest, PromiseShrinksForWhatAnotherWillDo) {
 
 TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
   const std::vector<std::pair<FakeGuest::Script, std::string>> ways{
-      {[](FakeGuest& guest) { guest.Close(); }, "is gone"},
+      {[](FakeGuest& guest) { guest.Close(); }, "is not running"},
       {[](FakeGuest& guest) {
          Raw(guest, {77, 1, 0, 0});
        },
-       "sent an operation that time travel does not have"},
+       "sent an unknown operation of time travel"},
       {[](FakeGuest& guest) {
          guest.SetClock(900'000 * kMs);
          guest.Call(TimeTravelOp::kUpdate, 900'000 * kMs);

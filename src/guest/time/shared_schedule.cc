@@ -49,7 +49,7 @@ UniqueFd SealedMemory(size_t length) {
   UniqueFd memory(SystemCall("memfd_create",
                              memfd_create("viaduct-schedule", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   // The length is a multiple of the page size, because the kernel maps complete pages.
-  SystemCall("size the guests' schedule",
+  SystemCall("set the size of the guests' schedule",
              ftruncate(memory.get(), static_cast<off_t>((length + 4095) & ~size_t{4095})));
   SystemCall("seal the guests' schedule",
              fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));

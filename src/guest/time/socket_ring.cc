@@ -26,7 +26,7 @@ uint32_t Load(const uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_ACQ
 void Store(uint32_t& word, uint32_t value) { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
 
 [[noreturn]] void ThrowCorrupt(const char* what) {
-  throw Error(fmt::format("wrote nonsense into the ring of its sockets ({})", what));
+  throw Error(fmt::format("wrote invalid data into the ring of its sockets ({})", what));
 }
 
 bool IsEvent(uint16_t code) {
@@ -88,7 +88,8 @@ void SocketRing::Put(const SocketOperation& operation,
                      std::initializer_list<std::span<const std::byte>> parts) {
   size_t length = 0;
   for (const auto& part : parts) length += part.size();
-  if (length > kRing - sizeof(Header)) throw UsageError("too much to send to a socket at once");
+  if (length > kRing - sizeof(Header))
+    throw UsageError("too much data to send to a socket at once");
   const int flags = (operation.zeros ? kZeros : 0) | (operation.abort ? kAbort : 0) |
                     (operation.message ? kMessage : 0);
   const Header header{static_cast<uint16_t>(operation.code), static_cast<uint16_t>(flags),
@@ -154,7 +155,7 @@ SocketEvent SocketRing::TakeEvent(const Header& header) const {
     Ancillary ancillary;
     read(std::as_writable_bytes(std::span(&ancillary, 1)));
     if (ancillary.name_length > kMaxName || ancillary.control_length > kMaxControl)
-      ThrowCorrupt("length of what comes with a message");
+      ThrowCorrupt("length of ancillary data");
     event.name.assign(ancillary.name.begin(), ancillary.name.begin() + ancillary.name_length);
     event.control.resize(ancillary.control_length);
     read(event.control);

@@ -33,7 +33,7 @@ class SocketRingTest : public testing::Test {
   }
   void ExpectNonsense(const char* what) {
     EXPECT_THAT([&] { Take(); },
-                testing::ThrowsMessage<Error>("wrote nonsense into the ring of its sockets (" +
+                testing::ThrowsMessage<Error>("wrote invalid data into the ring of its sockets (" +
                                               std::string(what) + ")"));
   }
 
@@ -164,7 +164,7 @@ TEST_F(SocketRingTest, AMessageWithoutWhatComesWithItIsAnError) {
 
 TEST_F(SocketRingTest, ALongNameIsAnError) {
   guest_.PutEvent({0x100, 4, 43, 1, 3}, "abc" + Ancillary(29, 0, ""));
-  ExpectNonsense("length of what comes with a message");
+  ExpectNonsense("length of ancillary data");
 }
 
 TEST_F(SocketRingTest, MoreControlMessagesThanThereAreAreAnError) {

@@ -76,7 +76,8 @@ void NetBackend::SetLink(bool up) {
 }
 
 Virtqueue& NetBackend::Queue(uint32_t index) {
-  if (index >= queues_.size()) throw Error(fmt::format("queue {} of a network device", index));
+  if (index >= queues_.size())
+    throw Error(fmt::format("uses queue {} of a network device, which does not exist", index));
   return queues_[index];
 }
 
@@ -91,15 +92,17 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
     case VhostRequest::kSetOwner:
       break;
     case VhostRequest::kSetFeatures:
-      if ((message.As<uint64_t>() & ~features_) != 0) throw Error("a feature that was not offered");
+      if ((message.As<uint64_t>() & ~features_) != 0)
+        throw Error("accepted a feature that was not offered");
       break;
     case VhostRequest::kSetProtocolFeatures:
       if (message.As<uint64_t>() != kProtocolFeatures) {
-        throw Error("no notifications in band: this kernel's virtio_uml is too old");
+        throw Error("does not support in-band notifications: the kernel's virtio_uml is too old");
       }
       break;
     case VhostRequest::kSetSlaveRequestFd:
-      if (message.descriptors.size() != 1) throw Error("SET_SLAVE_REQ_FD without its descriptor");
+      if (message.descriptors.size() != 1)
+        throw Error("sent SET_SLAVE_REQ_FD without a descriptor");
       slave_channel_ = std::move(message.descriptors.front());
       break;
     case VhostRequest::kSetMemTable:
@@ -133,7 +136,7 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
       Queue(message.As<VringState>().index);
       break;
     default:
-      throw Error(fmt::format("request {} ({})", message.header.request,
+      throw Error(fmt::format("sent the unsupported request {} ({})", message.header.request,
                               Name(static_cast<VhostRequest>(message.header.request))));
   }
   if ((message.header.flags & kVhostNeedReply) == 0) return std::nullopt;
@@ -145,8 +148,9 @@ void NetBackend::SetMemory(VhostMessage& message) {
   const auto count = message.As<VringState>().index;
   if (count == 0 || count > kMaxVhostDescriptors || message.descriptors.size() != count ||
       message.payload.size() < 8 + count * sizeof(MemoryRegion)) {
-    throw Error(fmt::format("a memory table of {} regions with {} descriptors in {} bytes", count,
-                            message.descriptors.size(), message.payload.size()));
+    throw Error(
+        fmt::format("sent a malformed memory table of {} regions with {} descriptors in {} bytes",
+                    count, message.descriptors.size(), message.payload.size()));
   }
   for (Virtqueue& queue : queues_) queue.Unmap();
   memory_.Clear();
@@ -162,7 +166,9 @@ void NetBackend::SetMemory(VhostMessage& message) {
 NetBackend::Reply NetBackend::Config(const VhostMessage& message) const {
   const auto header = message.As<ConfigHeader>();
   const size_t room = message.payload.size() - sizeof header;
-  if (header.size > room) throw Error(fmt::format("{} bytes of configuration", header.size));
+  if (header.size > room)
+    throw Error(
+        fmt::format("requested {} bytes of configuration, which are too many", header.size));
   std::vector<std::byte> payload(message.payload.size());
   std::memcpy(payload.data(), &header, sizeof header);
   for (size_t i = 0; i < header.size && header.offset + i < config_.size(); ++i) {
@@ -215,8 +221,8 @@ std::optional<uint16_t> NetBackend::TakeFrame(std::vector<std::byte>& frame) {
   queue.Buffers(*head, false, reading_);
   const size_t total = TotalSize(reading_);
   if (total > sizeof(NetHeader) + kMaxFrame) {
-    throw Error(fmt::format("sent a frame of {} bytes: {} are the most", total - sizeof(NetHeader),
-                            kMaxFrame));
+    throw Error(fmt::format("sent a frame of {} bytes, but at most {} bytes are allowed",
+                            total - sizeof(NetHeader), kMaxFrame));
   }
   frame.clear();
   frame.reserve(total);

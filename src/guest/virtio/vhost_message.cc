@@ -13,7 +13,7 @@ namespace viaduct::guest {
 
 void VhostMessage::CopyPayload(void* to, size_t size) const {
   if (payload.size() < size) {
-    throw Error(fmt::format("{} with {} bytes instead of {}",
+    throw Error(fmt::format("sent {} with {} bytes instead of {} bytes",
                             Name(static_cast<VhostRequest>(header.request)), payload.size(), size));
   }
   std::memcpy(to, payload.data(), size);
@@ -60,7 +60,8 @@ void VhostAssembler::Add(std::span<const std::byte> bytes, std::vector<UniqueFd>
   descriptors_.insert(descriptors_.end(), std::make_move_iterator(descriptors.begin()),
                       std::make_move_iterator(descriptors.end()));
   if (descriptors_.size() > kMaxVhostDescriptors) {
-    throw Error(fmt::format("{} descriptors with a message", descriptors_.size()));
+    throw Error(
+        fmt::format("sent {} descriptors with a message, which are too many", descriptors_.size()));
   }
 }
 
@@ -70,7 +71,8 @@ std::optional<VhostMessage> VhostAssembler::Next() {
   std::memcpy(&message.header, bytes_.data(), sizeof message.header);
   const size_t size = message.header.size;
   if (size > kMaxVhostPayload || (message.header.flags & kVhostVersionMask) != kVhostVersion) {
-    throw Error(fmt::format("a message of {} bytes with flags {:#x}", size, message.header.flags));
+    throw Error(fmt::format("sent an invalid message of {} bytes with flags {:#x}", size,
+                            message.header.flags));
   }
   if (bytes_.size() - sizeof message.header < size) return std::nullopt;
   const auto payload = bytes_.begin() + sizeof message.header;

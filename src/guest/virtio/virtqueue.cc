@@ -37,7 +37,7 @@ uint16_t LoadWord(std::span<const std::byte> ring, size_t offset, int order) {
 
 void Virtqueue::SetSize(uint32_t size) {
   if (!std::has_single_bit(size) || size > kMaxSize) {
-    throw Error(fmt::format("a queue of {} descriptors", size));
+    throw Error(fmt::format("set up a queue of an invalid size, {} descriptors", size));
   }
   size_ = size;
   used_ = {};
@@ -45,9 +45,9 @@ void Virtqueue::SetSize(uint32_t size) {
 }
 
 void Virtqueue::SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used) {
-  if (size_ == 0) throw Error("a queue's addresses before its size");
+  if (size_ == 0) throw Error("set the addresses of a queue before the size");
   if (descriptors % 16 != 0 || available % 2 != 0 || used % 4 != 0) {
-    throw Error("a queue's parts are not aligned");
+    throw Error("set up a queue whose parts are not aligned");
   }
   descriptors_ = memory_->At(descriptors, sizeof(Descriptor) * size_);
   available_ = memory_->At(available, kRingHeader + sizeof(uint16_t) * size_);
@@ -60,7 +60,8 @@ size_t Virtqueue::Available() const {
   if (!ready()) return 0;
   const auto count = static_cast<uint16_t>(AvailableIndex() - next_available_);
   memory_->CheckThere();
-  if (count > size_) throw Error(fmt::format("{} buffers in a queue of {}", count, size_));
+  if (count > size_)
+    throw Error(fmt::format("offers {} buffers in a queue of {} descriptors", count, size_));
   return count;
 }
 
@@ -68,10 +69,12 @@ std::optional<uint16_t> Virtqueue::Take() {
   if (Available() == 0) return std::nullopt;
   // A driver could otherwise make this process use any amount of memory for chains that are taken
   // and not returned; valid drivers have at most one chain for each descriptor.
-  if (Taken() >= size_) throw Error(fmt::format("offers more buffers than the {} it has", size_));
+  if (Taken() >= size_)
+    throw Error(fmt::format("offers more buffers than the {} descriptors of its queue", size_));
   const size_t slot = next_available_ % size_;
   const uint16_t head = LoadWord(available_, kRingHeader + 2 * slot, __ATOMIC_RELAXED);
-  if (head >= size_) throw Error(fmt::format("descriptor {} of a queue of {}", head, size_));
+  if (head >= size_)
+    throw Error(fmt::format("uses descriptor {} in a queue of {} descriptors", head, size_));
   ++next_available_;
   return head;
 }
@@ -90,16 +93,17 @@ void Virtqueue::Buffers(uint16_t head, bool writable,
   uint16_t index = head;
   for (uint32_t seen = 0; seen < size_; ++seen) {
     Descriptor descriptor;
-    if (index >= size_) throw Error(fmt::format("descriptor {} of a queue of {}", index, size_));
+    if (index >= size_)
+      throw Error(fmt::format("uses descriptor {} in a queue of {} descriptors", index, size_));
     std::memcpy(&descriptor, descriptors_.data() + sizeof descriptor * index, sizeof descriptor);
     if (((descriptor.flags & kWrite) != 0) != writable) {
-      throw Error("a buffer of the wrong direction");
+      throw Error("offers a buffer of the wrong direction");
     }
     buffers.push_back(memory_->At(descriptor.address, descriptor.length));
     if ((descriptor.flags & kNext) == 0) return;
     index = descriptor.next;
   }
-  throw Error("a chain of descriptors without end");
+  throw Error("offers an endless chain of descriptors");
 }
 
 void Virtqueue::Stage(uint16_t head, uint32_t written) {

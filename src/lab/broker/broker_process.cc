@@ -49,8 +49,8 @@ std::optional<UniqueFd> InheritedConnection() {
   int type = 0;
   socklen_t length = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET) {
-    throw UsageError(
-        fmt::format("{}={} is not a connection to a broker; unset it", kConnectionVariable, text));
+    throw UsageError(fmt::format("{}={} is not a connection to a broker; unset this variable",
+                                 kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
   // The connection is in use now: a second client of the inherited connection would mix up the
@@ -76,7 +76,7 @@ privilege::ServiceProcess SpawnBroker() {
   if (privilege::HasRootsHalf()) return privilege::Ask(kService);
   if (geteuid() != 0) {
     throw EnvironmentError(
-        "building a lab needs root (namespaces, links, routes): run with sudo, or use mode "
+        "building a lab (namespaces, links, routes) needs root; use sudo, or use mode "
         "simulate");
   }
   const sys::Identity owner = sys::InvokingUser();
@@ -99,9 +99,10 @@ UniqueFd ConnectToSocket(const std::string& lab) {
   } catch (const SystemError& error) {
     const int cause = error.error_number();
     if (cause == ECONNREFUSED) {
-      throw UsageError(fmt::format(
-          "lab \"{}\" is up no more: its broker has ended; `viaduct clean` removes what it left",
-          lab));
+      throw UsageError(
+          fmt::format("lab \"{}\" is no longer up: its broker exited; run `viaduct clean` to "
+                      "remove what is left",
+                      lab));
     }
     if (cause == ENOENT || cause == ENOTDIR) {
       throw UsageError("no lab \"" + lab + "\" is up (see `viaduct ls`)");

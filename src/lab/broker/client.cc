@@ -15,7 +15,7 @@ using ipc::ProtocolError;
 using nlohmann::json;
 
 constexpr char kGone[] =
-    "the broker has ended (killed, or the lab was taken down); the lab is gone";
+    "the lab no longer exists: its broker exited (killed, or the lab was removed)";
 
 }  // namespace
 
@@ -141,7 +141,7 @@ std::vector<std::optional<Passage>> Client::LookUp(
     passage->own_hops = HopsOf(AnswerMember<json>(kService, each, "own_hops"));
   }
   if (passages.size() != destinations.size()) {
-    throw ProtocolError(kService, "not one answer for each destination");
+    throw ProtocolError(kService, "the number of answers differs from the number of destinations");
   }
   return passages;
 }

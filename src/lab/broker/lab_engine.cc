@@ -60,7 +60,7 @@ struct Equipment {
 void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
   const std::string first = ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start");
   if (hub.port == 0 || owner.uid == 0 || hub.port >= std::atoi(first.c_str())) return;
-  throw UsageError(fmt::format("UDP port {}: only root may use it", hub.port));
+  throw UsageError(fmt::format("UDP port {}: only root may use this port", hub.port));
 }
 
 // Opens the hub in the calling thread's network namespace, which must be the one that reaches the
@@ -142,7 +142,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<FabricPort> port
 
 size_t RemoteNamed(const tunnel::ClientHub& hub, const std::string& name) {
   const auto found = std::ranges::find(hub.nodes(), name, &tunnel::RemoteNode::name);
-  if (found == hub.nodes().end()) throw UsageError(name + ": is no remote node of this lab");
+  if (found == hub.nodes().end()) throw UsageError(name + ": is not a remote node of this lab");
   return static_cast<size_t>(found - hub.nodes().begin());
 }
 

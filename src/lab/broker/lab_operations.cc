@@ -104,7 +104,7 @@ LabOperations::LabOperations(const sys::Identity& owner, UniqueFd signals)
     : owner_(owner), signals_(std::move(signals)) {}
 
 lab::Lab& LabOperations::TheLab() {
-  if (!lab_) throw UsageError("this broker has no lab (not built yet, or taken down)");
+  if (!lab_) throw UsageError("this broker has no lab (not built yet, or already removed)");
   return *lab_;
 }
 
@@ -131,8 +131,8 @@ void LabOperations::RecordTopology() const {
 
 void LabOperations::CreateLab(const lab::Topology& topology) {
   if (lab_) {
-    throw UsageError(
-        fmt::format("this broker already holds lab \"{}\"; a broker is for one lab", lab_->name()));
+    throw UsageError(fmt::format(
+        "this broker already has lab \"{}\"; a broker supports only one lab", lab_->name()));
   }
   lab::Validate(topology);
   lab::Topology chosen = topology;
@@ -174,7 +174,7 @@ void LabOperations::TakeInnerSocket(UniqueFd socket) {
 void LabOperations::AdoptLab(const lab::Topology& topology) {
   TheLab();
   if (nlohmann::json(topology) != asked_) {
-    throw UsageError(fmt::format("lab {} was built from another topology", lab_->name()));
+    throw UsageError(fmt::format("lab {} was built from a different topology", lab_->name()));
   }
   for (auto& [name, state] : nodes_) {
     state.upcalls.clear();  // the TUN device was removed when the failed simulator closed it
@@ -207,7 +207,7 @@ void LabOperations::DestroyLab() {
 
 NodeSocket LabOperations::OpenPacketSocket(const PacketSocketOptions& options) {
   if (joined_ && options.ether_type == ETH_P_ALL) {
-    LeaveByHop(options.node, "its packets are read there");
+    LeaveByHop(options.node, "a process reads the node's packets");
   }
   return MakePacketSocket(TheLab(), options);
 }
@@ -222,7 +222,7 @@ UniqueFd LabOperations::OpenTransportSocket(const TransportSocketOptions& option
 
 UniqueFd LabOperations::OpenTun(const std::string& node) {
   if (TheLab().GetNode(node).program_addresses.empty()) {
-    throw UsageError("node " + node + " has no addresses for programs, so it has no TUN device");
+    throw UsageError("node " + node + " has no TUN device: programs cannot run on this node");
   }
   return sys::OpenTun(lab_->NamespaceFd(node), lab::kProgramDevice);
 }
@@ -294,14 +294,14 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
 void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
   joined_->LeaveToKernel(node);
   fib::Choice& choice = StateOf(node).choice;
-  if (choice.plane->layout.joins_paths) choice.reason = fmt::format("by hop: {}", reason);
+  if (choice.plane->layout.joins_paths) choice.reason = fmt::format("hop by hop: {}", reason);
 }
 
 Tables LabOperations::OpenTables(const std::string& node) {
   const auto control = StateOf(node).routes->Control();
   if (!control) {
     throw UsageError("node " + node +
-                     " has no tables: it forwards no frames outside of the simulator");
+                     " has no forwarding tables: only the simulator forwards its frames");
   }
   return {sys::Duplicate(control->table), control->table_words, sys::Duplicate(control->events),
           sys::Duplicate(control->doorbell)};
@@ -313,10 +313,10 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node,
   const bool is_simulators = !lab_->GetNode(node).data_plane->layout.addresses_on_interfaces;
   if (is_simulators || !state.upcalls.empty()) {
     throw UsageError("node " + node +
-                     " passes no packets up: its data plane is the simulator, or "
-                     "another program gets them");
+                     " does not pass packets to the protocol: the data plane is the "
+                     "simulator, or another program receives these packets");
   }
-  if (joined_) LeaveByHop(node, "its protocol decides about packets");
+  if (joined_) LeaveByHop(node, "the node's protocol decides about packets");
   lab::Upcalls upcalls = lab::OpenUpcalls(*lab_, node, families);
   state.upcalls = families;
   state.upcall_programs = std::move(upcalls.programs);
@@ -336,7 +336,7 @@ UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family fami
   const std::string_view reason =
       TheLab().GetNode(node).data_plane->Unavailable(fib::Feature::kMulticast);
   if (!reason.empty()) {
-    throw UsageError(fmt::format("node {} routes no multicast: {}", node, reason));
+    throw UsageError(fmt::format("node {} does not route multicast packets: {}", node, reason));
   }
   std::vector<int> ifindexes;
   ifindexes.reserve(interfaces.size());
@@ -357,7 +357,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   const int namespace_fd = TheLab().NamespaceFd(options.node);
   if (!TheLab().GetNode(options.node).container.empty()) {
     throw UsageError(fmt::format(
-        "node {} is a container, which runs its own programs (docker exec, podman exec, nsenter)",
+        "node {} is a container: use docker exec, podman exec or nsenter to run programs",
         options.node));
   }
   sys::Pipe status = sys::MakePipe();
@@ -398,7 +398,7 @@ void LabOperations::NoteKeepersEnd() {
   history.last_death = UtcNow();
   history.without_seconds = 0;
   history.absent = history.given_up = true;
-  history.cause = "the process that supervised it died, and the simulator with it";
+  history.cause = "the supervisor exited unexpectedly, which ended the simulator";
   NoteSimulator(history);
 }
 

@@ -48,7 +48,7 @@ void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int
   sys::TakeHighestPriority();
   // PR_SET_PDEATHSIG is set after the change of identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (getppid() != broker_pid) throw Error("the broker has ended");
+  if (getppid() != broker_pid) throw Error("the broker exited");
 }
 
 void Tell(int fd, const std::string& text) {
@@ -124,7 +124,7 @@ std::optional<ipc::Message> ReceiveAnswer(ipc::Connection& connection, const Lab
       throw Error(fmt::format("did not start within {}; a forwarding program may hang",
                               FormatDuration(LabProcess::kTimeout)));
     }
-    if ((ready[1].revents & POLLHUP) != 0) throw Error("is not wanted any more");
+    if ((ready[1].revents & POLLHUP) != 0) throw Error("was cancelled before it started");
     ipc::Message answer;
     switch (connection.Receive(&answer, MSG_DONTWAIT)) {
       case ipc::Connection::Status::kMessage:
@@ -158,7 +158,7 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
   // Kills the process, because users' code may have sent the answer, and the process may continue.
   if (process.runs_users_code) kill(pid, SIGKILL);
   sys::AwaitChild(pid);
-  if (!answer) throw Error("the " + process.what + " died as it started");
+  if (!answer) throw Error("the " + process.what + " exited unexpectedly during its start");
   ipc::ThrowDecodedError(kStartService, answer->payload);
 }
 

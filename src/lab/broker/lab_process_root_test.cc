@@ -30,7 +30,7 @@ TEST(LabProcessTest, OneThatHangsIsEndedWhenNobodyWaitsForIt) {
     });
     FAIL() << "it has started";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the path engine is not wanted any more");
+    EXPECT_STREQ(error.what(), "the path engine was cancelled before it started");
   }
 }
 

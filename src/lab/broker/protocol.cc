@@ -75,7 +75,7 @@ void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
     return;
   }
   if (routes.empty() || fib::KeyOf(routes.back()) != fib::KeyOf(route)) {
-    throw ipc::ProtocolError(kService, "a next hop without its route");
+    throw ipc::ProtocolError(kService, "a next hop without a route");
   }
   routes.back().next_hops.push_back(std::move(route.next_hops.front()));
 }
@@ -178,7 +178,7 @@ RoutesRequest DecodeRoutes(std::string_view payload) {
   payload.remove_prefix(sizeof header);
   if (uint64_t{header.node_length} + uint64_t{header.records} * sizeof(RouteRecord) !=
       payload.size()) {
-    throw ipc::ProtocolError(kService, "the routes' sizes do not add up");
+    throw ipc::ProtocolError(kService, "inconsistent sizes of routes");
   }
   RoutesRequest request;
   request.node = payload.substr(0, header.node_length);

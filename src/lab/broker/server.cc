@@ -294,7 +294,7 @@ Reply Server::Perform(Message& request, const Connection& from) {
     default:
       // The client may have closed the connection because it waited too long for the broker.
       if (request.code == privilege::ProgramRequest::kSpawn && HasClosed(from.fd())) {
-        throw ipc::ProtocolError(kService, "the client has gone");
+        throw ipc::ProtocolError(kService, "the client closed its connection");
       }
       operations_.SetAsker(from.fd());
       return PerformOnLab(operations_, request);

@@ -269,7 +269,7 @@ TEST_F(ServerTest, OtherVersionIsToldSo) {
   ASSERT_EQ(send(hostile.fd(), packet.data(), packet.size(), 0),
             static_cast<ssize_t>(packet.size()));
   EXPECT_THAT(ErrorOf(hostile),
-              HasSubstr("version " + std::to_string(version) + ", this program version " +
+              HasSubstr("version " + std::to_string(version) + ", but this program uses version " +
                         std::to_string(kService.version)));
 }
 
@@ -300,7 +300,7 @@ TEST_F(ServerTest, AnswersAreNoRequests) {
   Client client(Start());
   Connection hostile(client.NewConnection(), kService);
   hostile.Send(ipc::Answer::kReply, 1, "{}");
-  EXPECT_THAT(ErrorOf(hostile), HasSubstr("answer where a request"));
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("expected a request"));
 }
 
 TEST_F(ServerTest, UnknownRequestIsRefusedAndTheConnectionGoesOn) {
@@ -308,7 +308,7 @@ TEST_F(ServerTest, UnknownRequestIsRefusedAndTheConnectionGoesOn) {
   Connection newer(client.NewConnection(), kService);
   for (const uint16_t number : {200, 65535}) {
     newer.Send(ipc::Code(number), 1, "{}");
-    EXPECT_THAT(ErrorOf(newer), HasSubstr(fmt::format("there is no request {}", number)));
+    EXPECT_THAT(ErrorOf(newer), HasSubstr(fmt::format("unknown request {}", number)));
   }
 }
 
@@ -404,7 +404,7 @@ TEST_F(ServerTest, EndOfTheBrokerIsSaid) {
     client.Describe();
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the broker has ended"));
+    EXPECT_THAT(error.what(), HasSubstr("its broker exited"));
   }
 }
 

@@ -39,7 +39,7 @@ void BindToPort(int fd, const ControlSocketOptions& options) {
   if (bind(fd, reinterpret_cast<sockaddr*>(&storage), length) == 0) return;
   const auto where =
       fmt::format("UDP port {} on {} of node {}", options.number, options.interface, options.node);
-  if (errno == EADDRINUSE) throw UsageError(where + " is in use by a program of that node");
+  if (errno == EADDRINUSE) throw UsageError(where + " is in use by a program on this node");
   throw SystemError("bind " + where, errno);
 }
 

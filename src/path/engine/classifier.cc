@@ -25,20 +25,21 @@ LinkTag TagOf(const Attachment& attachment) {
 
 void Check(const Config& config, const std::string& pair, const Attachment& attachment) {
   if (attachment.port >= config.ports.size()) {
-    throw UsageError(fmt::format("pair {}: there is no port {}", pair, attachment.port));
+    throw UsageError(fmt::format("pair {}: port {} does not exist", pair, attachment.port));
   }
   const std::string where =
       fmt::format("pair {}, {}: ", pair, FormatAttachment(attachment, config.ports));
   if (attachment.vlan.has_value() + attachment.mpls.has_value() + attachment.channel.has_value() >
       1) {
-    throw UsageError(where + "a VLAN or an MPLS label, not both");
+    throw UsageError(where + "a VLAN and an MPLS label cannot be combined; remove one of them");
   }
   const auto vlan = VlanOf(attachment);
   if (vlan && (*vlan < 1 || *vlan > 4094)) {
-    throw UsageError(where + "a VLAN is 1 to 4094 (IEEE 802.1Q)");
+    throw UsageError(where + "the VLAN must be from 1 to 4094 (IEEE 802.1Q)");
   }
   if (attachment.mpls && (*attachment.mpls < 16 || *attachment.mpls > 0xfffff)) {
-    throw UsageError(where + "a label is 16 to 1048575 (RFC 3032 reserves those below)");
+    throw UsageError(where +
+                     "the MPLS label must be from 16 to 1048575 (RFC 3032 reserves lower labels)");
   }
 }
 
@@ -47,14 +48,15 @@ std::vector<sys::PacketFilter> CompileClasses(const Pair& pair) {
   std::set<std::string> names;
   for (const Class& entry : pair.classes) {
     const std::string where = fmt::format("pair {}, class {}: ", pair.name, entry.name);
-    if (entry.name.empty()) throw UsageError(where + "a class needs a name");
-    if (!names.insert(entry.name).second) throw UsageError(where + "the name is used twice");
+    if (entry.name.empty()) throw UsageError(where + "the class has no name");
+    if (!names.insert(entry.name).second)
+      throw UsageError(where + "this name is used for two classes");
     try {
       filters.push_back(sys::PacketFilter::Compile(entry.filter));
     } catch (const UsageError& error) {
       throw UsageError(where + error.what());
     }
-    if (filters.back().PassesEverything()) throw UsageError(where + "it has no filter");
+    if (filters.back().PassesEverything()) throw UsageError(where + "the class has no filter");
   }
   return filters;
 }
@@ -70,7 +72,8 @@ std::string FormatAttachment(const Attachment& attachment, const std::vector<std
 }
 
 Classifier::Classifier(const Config& config) : ports_(config.ports.size()) {
-  if (config.pairs.empty()) throw UsageError("no pair to emulate a path between");
+  if (config.pairs.empty())
+    throw UsageError("no pair is specified; a path needs at least one pair");
   for (PortTable& table : ports_) table.by_vlan.fill(kNone);
   std::set<std::string> names;
   for (uint32_t i = 0; i < config.pairs.size(); ++i) {
@@ -97,8 +100,8 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
                                : table.untagged;
   if (place != kNone) {
     throw UsageError(fmt::format(
-        "{} is an end of pair {} and of pair {}: frames can belong to one pair only; use another "
-        "VLAN",
+        "{} is an end of both pair {} and pair {}, but a frame can belong to only one pair; use "
+        "another VLAN",
         FormatAttachment(near, config.ports), config.pairs[ends_[place].pair].name, entry.name));
   }
   place = static_cast<int32_t>(ends_.size());

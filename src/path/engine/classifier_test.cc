@@ -147,15 +147,15 @@ TEST(ClassifierTest, WhatContradictsItselfIsRefused) {
               HasSubstr("two pairs named p"));
   EXPECT_THAT(
       Refusal(With({Between("p", OnVlan(0, 5), On(1)), Between("q", OnVlan(0, 5), OnVlan(1, 5))})),
-      HasSubstr("east:vlan=5 is an end of pair p and of pair q"));
+      HasSubstr("east:vlan=5 is an end of both pair p and pair q"));
   EXPECT_THAT(Refusal(With({Between("p", OnVlan(0, 5), OnVlan(0, 5))})),
-              HasSubstr("of pair p and of pair p"));
+              HasSubstr("of both pair p and pair p"));
   const auto with_class = [](Class entry) {
     return With({Between("p", On(0), On(1), {std::move(entry)})});
   };
   EXPECT_THAT(Refusal(with_class({"c", "udp prot 5", {}, {}})), HasSubstr("pair p, class c"));
   EXPECT_THAT(Refusal(with_class({"c", " ", {}, {}})), HasSubstr("no filter"));
-  EXPECT_THAT(Refusal(with_class({"", "ip", {}, {}})), HasSubstr("needs a name"));
+  EXPECT_THAT(Refusal(with_class({"", "ip", {}, {}})), HasSubstr("has no name"));
 }
 
 }  // namespace

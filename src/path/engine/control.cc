@@ -116,8 +116,8 @@ void PerformSet(const ControlRequest& request, const Config& config, LivePath& l
   if (!request.pair && config.pairs.size() > 1) {
     std::vector<std::string> names;
     for (const Pair& pair : config.pairs) names.push_back(pair.name);
-    throw UsageError(
-        fmt::format("this path has {} pairs; name one ({})", names.size(), fmt::join(names, ", ")));
+    throw UsageError(fmt::format("this path has {} pairs; specify one of them ({})", names.size(),
+                                 fmt::join(names, ", ")));
   }
   const std::string pair = request.pair.value_or(config.pairs.front().name);
   const std::string class_name = request.class_name.value_or("");
@@ -137,25 +137,26 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
   }
   const Instant deadline = MonotonicClock::Now() + timeout;
   const std::string text = JsonText(EncodeRequest(request)) + "\n";
-  SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
+  SystemCall("send a request to the path",
+             send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
   ipc::LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;
   for (;;) {
     // The deadline applies to the complete answer, which may arrive byte by byte.
     pollfd wait{socket.get(), POLLIN, 0};
     const int ready = poll(&wait, 1, PollTimeout(deadline));
-    if (ready == 0) throw Error("the path has ended, or does not answer");
+    if (ready == 0) throw Error("the path has ended or does not respond");
     const ssize_t got = ready < 0 ? -1 : recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw Error("the path has ended, or does not answer");
+    if (got <= 0) throw Error("the path has ended or does not respond");
     if (!lines.Add({buffer.data(), static_cast<size_t>(got)}))
-      throw Error("the answer is too long");
+      throw Error("the answer of the path is too long");
     const auto line = lines.Next();
     if (!line) continue;
     json answer = json::parse(*line, nullptr, false);
-    if (!answer.is_object()) throw Error("the path's answer is malformed");
+    if (!answer.is_object()) throw Error("the answer of the path is malformed");
     if (answer.value("ok", false)) return answer;
-    throw Error(answer.value("error", "refused"),
+    throw Error(answer.value("error", "the path refused the request"),
                 static_cast<ExitStatus>(answer.value("status", 1)));
   }
 }

@@ -57,7 +57,7 @@ ControlRequest::Kind ParseKind(const std::string& word) {
   const auto shape =
       std::ranges::find_if(Shapes(), [&](const Shape& each) { return each.word == word; });
   if (shape != Shapes().end()) return shape->kind;
-  throw UsageError(fmt::format("unknown request \"{}\"; there are stats and set", word));
+  throw UsageError(fmt::format("unknown request \"{}\"; expected stats or set", word));
 }
 
 void Check(const ControlRequest& request) {
@@ -70,13 +70,14 @@ void Check(const ControlRequest& request) {
       throw UsageError(fmt::format("{}: \"{}\" is missing", shape.word, name));
     }
     if (request.*member && !is_in(shape.must, member) && !is_in(shape.may, member)) {
-      throw UsageError(shape.may.empty() && shape.must.empty()
-                           ? fmt::format("{} has no other members", shape.word)
-                           : fmt::format("{} has no member \"{}\"", shape.word, name));
+      throw UsageError(
+          shape.may.empty() && shape.must.empty()
+              ? fmt::format("request {} accepts no other members", shape.word)
+              : fmt::format("request {} does not accept member \"{}\"", shape.word, name));
     }
   }
   if (request.kind == ControlRequest::Kind::kSet && !request.up && !request.down) {
-    throw UsageError("set: give \"up\", \"down\" or both");
+    throw UsageError("set: specify \"up\", \"down\" or both");
   }
 }
 
@@ -84,9 +85,9 @@ void Check(const ControlRequest& request) {
 
 ControlRequest ParseRequest(std::string_view line) {
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object()) throw UsageError("a request is one JSON object per line");
+  if (!object.is_object()) throw UsageError("invalid request; expected one JSON object per line");
   const auto kind = object.find("request");
-  if (kind == object.end()) throw UsageError("\"request\" is missing: stats or set");
+  if (kind == object.end()) throw UsageError("\"request\" is missing; expected stats or set");
   ControlRequest request;
   request.kind = ParseKind(Text("request", *kind));
   for (const auto& item : object.items()) {

@@ -95,7 +95,7 @@ TEST_F(ControlServerTest, AnAnswerThatComesByteByByteIsNotWaitedForEver) {
     error = silent.what();
   }
   server.join();
-  EXPECT_EQ(error, "the path has ended, or does not answer");
+  EXPECT_EQ(error, "the path has ended or does not respond");
 }
 
 TEST_F(ControlServerTest, OutlivesWhateverItsHandlerThrows) {

@@ -95,10 +95,11 @@ Config Complete(Config config, const std::vector<std::unique_ptr<io::AnyPort>>& 
 
 void Check(const Config& config, size_t ports) {
   if (ports != config.ports.size()) {
-    throw UsageError(fmt::format("{} ports named, {} given", config.ports.size(), ports));
+    throw UsageError(fmt::format("the configuration names {} ports, but {} ports were passed",
+                                 config.ports.size(), ports));
   }
   if (config.threads < 1) {
-    throw UsageError(fmt::format("threads: {}: give at least 1", config.threads));
+    throw UsageError(fmt::format("threads: {} is too low; specify at least 1", config.threads));
   }
 }
 
@@ -264,7 +265,7 @@ class Engine::Impl {
   static path::TraceFormat FormatOf(const std::string& trace) {
     if (trace.ends_with(".jsonl")) return path::TraceFormat::kJsonLines;
     if (trace.ends_with(".pcapng")) return path::TraceFormat::kPcapng;
-    throw UsageError(fmt::format("trace {}: give a file that ends in .jsonl or .pcapng", trace));
+    throw UsageError(fmt::format("trace {}: the file name must end in .jsonl or .pcapng", trace));
   }
 
   void OpenTrace(const std::string& file, path::TraceFormat format) {

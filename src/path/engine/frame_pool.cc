@@ -40,7 +40,7 @@ FramePool::FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes)
   capacity_ = static_cast<size_t>(std::max<int64_t>(limit, 0) / SlotCost());
   if (capacity_ == 0) {
     throw UsageError(
-        fmt::format("memory limit {}: too small for one frame of {} bytes; give at least {}",
+        fmt::format("memory limit {}: too small for one frame of {} bytes; specify at least {}",
                     FormatBytes(limit), frame_bytes, FormatBytes(SlotCost())));
   }
   // The pool has at least 16 chunks, so that several threads and disk buffers can share a small
@@ -49,7 +49,7 @@ FramePool::FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes)
   mapped_ = (capacity_ * stride_ + kHugePage - 1) / kHugePage * kHugePage;
   void* const memory = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw SystemError("mmap of frame memory", errno);
+  if (memory == MAP_FAILED) throw SystemError("map memory for frames", errno);
   memory_ = static_cast<std::byte*>(memory);
   madvise(memory_, mapped_, MADV_HUGEPAGE);
   free_.reserve(capacity_);

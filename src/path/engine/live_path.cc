@@ -39,7 +39,7 @@ std::vector<LivePath::Key> LivePath::KeysOf(const Target& target) const {
   if (!keys.empty()) return keys;
   if (target.pair != "*" && !pairs.contains(target.pair)) {
     throw UsageError(
-        fmt::format("there is no pair {}; there are {}", target.pair, fmt::join(pairs, ", ")));
+        fmt::format("there is no pair {}; the pairs are {}", target.pair, fmt::join(pairs, ", ")));
   }
   throw UsageError(fmt::format("pair {} has no class {}", target.pair, target.class_name));
 }

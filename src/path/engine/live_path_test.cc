@@ -115,7 +115,7 @@ TEST_F(LivePathTest, WhatCanBeKnownBeforeIsRefusedBeforeTheFirstChange) {
       Refusal([&] {
         live.Set({{{"p", "", true, false}, "nat=port:id=2"}, {{"p", "", false, true}, "nat=port"}});
       }),
-      HasSubstr("the other direction has it already"));
+      HasSubstr("the other direction already has NAT"));
   EXPECT_EQ(Told(), "");
 }
 
@@ -143,7 +143,7 @@ TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_THAT(refusal("{}"), HasSubstr("\"request\" is missing"));
   EXPECT_THAT(refusal(R"({"request": "stop"})"), HasSubstr("unknown request \"stop\""));
   EXPECT_THAT(refusal(R"({"request": "stats", "up": "x"})"), HasSubstr("no other members"));
-  EXPECT_THAT(refusal(R"({"request": "set", "pair": "p"})"), HasSubstr("give \"up\""));
+  EXPECT_THAT(refusal(R"({"request": "set", "pair": "p"})"), HasSubstr("specify \"up\""));
   EXPECT_THAT(refusal(R"({"request": "set", "up": 5})"), HasSubstr("\"up\" must be a string"));
   EXPECT_THAT(refusal(R"({"request": "set", "upp": "x"})"), HasSubstr("unknown member"));
 }
@@ -162,8 +162,10 @@ TEST(ControlProtocolTest, RequestsOfHubs) {
   const auto refusal = [](const char* line) { return Refusal([&] { ParseRequest(line); }); };
   EXPECT_THAT(refusal(R"({"request": "claim", "node": "n"})"), HasSubstr("\"address\" is missing"));
   EXPECT_THAT(refusal(R"({"request": "release"})"), HasSubstr("\"node\" is missing"));
-  EXPECT_THAT(refusal(R"({"request": "set", "up": "", "node": "n"})"), HasSubstr("no member"));
-  EXPECT_THAT(refusal(R"({"request": "release", "node": "n", "up": ""})"), HasSubstr("no member"));
+  EXPECT_THAT(refusal(R"({"request": "set", "up": "", "node": "n"})"),
+              HasSubstr("does not accept member"));
+  EXPECT_THAT(refusal(R"({"request": "release", "node": "n", "up": ""})"),
+              HasSubstr("does not accept member"));
 }
 
 TEST(ChangeTrialTest, RefusesWhatAnEngineWouldRefuseAfterTheChangesSoFar) {
@@ -187,7 +189,7 @@ TEST(ChangeTrialTest, RefusesWhatAnEngineWouldRefuseAfterTheChangesSoFar) {
   EXPECT_EQ(refusal("dns", Direction::kUp, "rate=1Mbit link=air"), "accepted")
       << "the only one now";
   config.pairs[0].up = path::ParseSpec("link=air");
-  EXPECT_THAT(Refusal([&] { ChangeTrial none(config); }), HasSubstr("it has no rate"));
+  EXPECT_THAT(Refusal([&] { ChangeTrial none(config); }), HasSubstr("the link has no rate"));
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ UniqueFd OpenUnnamed(const std::string& directory) {
     if (file) return file;
   }
   if (errno != EOPNOTSUPP && errno != EISDIR) {
-    throw SystemError("spill directory " + directory, errno);
+    throw SystemError("create a file in spill directory " + directory, errno);
   }
   std::string name = directory + "/viaduct-spill-XXXXXX";
   UniqueFd file(mkostemp(name.data(), O_CLOEXEC));
-  if (!file) throw SystemError("spill directory " + directory, errno);
+  if (!file) throw SystemError("create a file in spill directory " + directory, errno);
   unlink(name.c_str());
   const int flags = fcntl(file.get(), F_GETFL);
   fcntl(file.get(), F_SETFL, flags | O_DIRECT);
@@ -52,9 +52,9 @@ SpillDisks::Sizes SpillDisks::SizesFor(int64_t memory, size_t queues) {
   sizes.block_bytes = std::clamp(std::bit_floor(share), kSmallestBlock, kLargestBlock);
   sizes.blocks = bytes / sizes.block_bytes;
   if (sizes.blocks < kBlocksPerQueue) {
-    throw UsageError(
-        fmt::format("{} for the buffers of spilling to disk is too little; give at least {}",
-                    FormatBytes(memory), FormatBytes(kBlocksPerQueue * kSmallestBlock)));
+    throw UsageError(fmt::format(
+        "{} of memory is too little for the buffers for spilling to disk; at least {} is needed",
+        FormatBytes(memory), FormatBytes(kBlocksPerQueue * kSmallestBlock)));
   }
   return sizes;
 }
@@ -70,21 +70,22 @@ SpillDisks::SpillDisks(const std::vector<std::string>& directories, size_t block
   }
   const int error = io_uring_queue_init(kRingEntries, &ring_, 0);
   if (error < 0) {
-    throw EnvironmentError(fmt::format(
-        "spilling to disk needs io_uring, which this machine refuses ({}); allow it (sysctl "
-        "kernel.io_uring_disabled=0, a container's seccomp profile) or give more memory and no "
-        "spill directory",
-        std::strerror(-error)));
+    throw EnvironmentError(
+        fmt::format("spilling to disk needs io_uring, which this machine does not allow ({}); "
+                    "allow io_uring (sysctl kernel.io_uring_disabled=0, a container's seccomp "
+                    "profile), or set a higher memory limit and no spill directory",
+                    std::strerror(-error)));
   }
   if (!budget_.Take(static_cast<int64_t>(block_bytes_ * blocks_))) {
     io_uring_queue_exit(&ring_);
-    throw UsageError("memory limit: too small for the buffers of spilling to disk; give more");
+    throw UsageError(
+        "memory limit: too small for the buffers for spilling to disk; set a higher limit");
   }
   void* const memory = mmap(nullptr, block_bytes_ * blocks_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     io_uring_queue_exit(&ring_);
-    throw SystemError("mmap of spill buffers", errno);
+    throw SystemError("map spill buffers", errno);
   }
   memory_ = static_cast<std::byte*>(memory);
   for (size_t i = blocks_; i > 0; --i) buffers_.push_back(memory_ + (i - 1) * block_bytes_);
@@ -228,8 +229,9 @@ size_t SpillDisks::Poll() {
 }
 
 void SpillDisks::Complain(const SpillBlock& block, int result) {
-  trouble_ = fmt::format("{}: {}", disks_[block.disk].directory,
-                         result < 0 ? std::strerror(-result) : "no room for a whole block");
+  trouble_ =
+      fmt::format("{}: {}", disks_[block.disk].directory,
+                  result < 0 ? std::strerror(-result) : "not enough space for a whole block");
 }
 
 void SpillDisks::Written(SpillBlock& block, int result) {

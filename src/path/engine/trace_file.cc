@@ -22,7 +22,8 @@ constexpr int kTimeout = 2000;  // ms; maximum wait for a reader of a FIFO that 
 // Opens the trace file. Does not wait for the reader of a FIFO, because signals may be blocked.
 UniqueFd OpenTrace(const std::string& path) {
   UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
-  if (!file && errno == ENXIO) throw UsageError(path + ": cannot be written: nobody reads it");
+  if (!file && errno == ENXIO)
+    throw UsageError(path + ": cannot be written: no program has opened it for reading");
   if (!file) throw UsageError(path + ": cannot be written: " + std::strerror(errno));
   return file;
 }
@@ -63,7 +64,8 @@ void TraceFile::Write(std::string_view piece) {
 std::optional<std::string> TraceFile::Trouble() const {
   const MutexLock lock(mutex_);
   if (lost_ == 0) return std::nullopt;
-  return fmt::format("{}: up to {} records are missing at its end: {}", path_, lost_, why_);
+  return fmt::format("{}: up to {} records are missing at the end of the trace: {}", path_, lost_,
+                     why_);
 }
 
 void TraceFile::Run() {
@@ -85,7 +87,8 @@ std::string TraceFile::WriteAll(std::string_view text) const {
       text.remove_prefix(static_cast<size_t>(written));
     } else if (errno == EAGAIN) {
       pollfd room{file_.get(), POLLOUT, 0};
-      if (poll(&room, 1, kTimeout) == 0) return "its reader does not read";
+      if (poll(&room, 1, kTimeout) == 0)
+        return "the program that reads the trace has stopped reading";
     } else if (errno != EINTR) {
       return std::strerror(errno);
     }

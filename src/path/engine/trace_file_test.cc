@@ -52,8 +52,9 @@ TEST(TraceFileTest, CountsWhatAFullDiskLost) {
   file.Write("two");
   file.Finish();
   file.Write("three");
-  EXPECT_EQ(file.Trouble(),
-            "/dev/full: up to 3 records are missing at its end: No space left on device");
+  EXPECT_EQ(
+      file.Trouble(),
+      "/dev/full: up to 3 records are missing at the end of the trace: No space left on device");
 }
 
 TEST(TraceFileTest, AFifoThatNobodyReadsIsRefused) {

@@ -7,7 +7,7 @@ namespace viaduct::path {
 Duration ParseSpan(std::string_view text) {
   const Duration span = ParseDuration(text);
   if (span > Duration::Seconds(86400)) {
-    throw UsageError(fmt::format("\"{}\": longer than a day; give at most 24h", text));
+    throw UsageError(fmt::format("\"{}\": longer than a day; the maximum is 24h", text));
   }
   return span;
 }
@@ -23,7 +23,8 @@ double ParseGain(std::string_view text) {
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !(value >= 0) ||
       value > 1000) {
-    throw UsageError(fmt::format("\"{}\": give a number from 0 to 1000, as in \"1.25\"", text));
+    throw UsageError(
+        fmt::format("\"{}\": expected a number from 0 to 1000, such as \"1.25\"", text));
   }
   return value;
 }

@@ -53,7 +53,7 @@ struct Choice {
   T Parse(std::string_view value) const {
     if (value == first) return T{};
     if (value == second) return T{1};
-    throw UsageError(fmt::format("\"{}\": unknown; give one of {}, {}", value, first, second));
+    throw UsageError(fmt::format("\"{}\": unknown; expected {} or {}", value, first, second));
   }
   std::string_view Format(T value) const { return value == T{} ? first : second; }
 };
@@ -94,7 +94,7 @@ size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name)
     if (table[i].kind == Parameter<T>::Kind::kSwitch) known.push_back("no" + known.back());
   }
   const std::string hint = DidYouMean(name, known);
-  throw UsageError(fmt::format("unknown parameter \"{}\"{} known are {}", name,
+  throw UsageError(fmt::format("unknown parameter \"{}\"{} known parameters: {}", name,
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
@@ -138,10 +138,10 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
   for (const ParameterWord& word : SplitParameters(text)) {
     const size_t row = FindParameter(table, word.name);
     if (given[row] == word.name) {
-      throw UsageError(fmt::format("{}: given twice; give it once", word.name));
+      throw UsageError(fmt::format("{}: specified twice; specify it only once", word.name));
     }
     if (!given[row].empty()) {
-      throw UsageError(fmt::format("{}: contradicts a previous parameter", word.name));
+      throw UsageError(fmt::format("{}: contradicts an earlier parameter", word.name));
     }
     ParseParameter(target, word, table[row]);
     given[row] = word.name;

@@ -24,11 +24,13 @@ int Examine(const std::string& name) {
         fmt::format("interface {}: does not exist in this network namespace; see ip link", name));
   }
   if (!link->up) {
-    throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));
+    throw UsageError(fmt::format(
+        "interface {} is down; enable the interface with: ip link set dev {} up", name, name));
   }
   if (!link->ethernet) {
     throw UsageError(fmt::format(
-        "interface {}: its frames are not Ethernet's (a TUN device, a tunnel of IP)", name));
+        "interface {} does not carry Ethernet frames (for example a TUN device or an IP tunnel)",
+        name));
   }
   return link->ifindex;
 }
@@ -37,10 +39,10 @@ int Examine(const std::string& name) {
 void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
   for (const PathInfo& other : OtherTakers(path, *taken)) {
     if (other.alive) {
-      throw UsageError(fmt::format(
-          "interface {}: another emulator uses it (path {}, process {}); end that first, or add a "
-          "pair to it",
-          taken->interface, other.name, other.pid));
+      throw UsageError(
+          fmt::format("interface {} is already used by another emulator (path {}, process {}); end "
+                      "that path first, or add a pair to that path",
+                      taken->interface, other.name, other.pid));
     }
     for (const TakenInterface& before : other.taken) {
       if (!IsSame(path, *taken, other, before)) continue;

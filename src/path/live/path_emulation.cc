@@ -34,7 +34,8 @@ void PathEmulation::Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop
       [this](const engine::ControlRequest& request) { return Serve(request); });
   loop.Watch(server_->fd(), [this] { server_->Serve(); });
   if (monitor_) loop.Watch(monitor_->fd(), [this] { LookAtLinks(); });
-  loop.Watch(ports_->fd(), [] { throw Error("root's half of the path has died"); });
+  loop.Watch(ports_->fd(),
+             [] { throw Error("the part of the path that runs as root has exited unexpectedly"); });
   PlanSchedule(loop);
   PlanStatus(loop);
 }
@@ -137,7 +138,8 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
   if (event.removed) {
     if (event.ifindex != ports_->ifindex(port)) return;
     gone_.insert(port);
-    options_.note(fmt::format("interface {} has gone; the path waits for it", event.name));
+    options_.note(fmt::format(
+        "interface {} has disappeared; the path waits for the interface to return", event.name));
     return;
   }
   // An interface that was in another network namespace in the meantime keeps its index, but has
@@ -148,7 +150,8 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
     gone_.erase(port);
     options_.note(fmt::format("interface {} is back", event.name));
   } catch (const Error& error) {
-    options_.note(fmt::format("interface {} is back, but: {}", event.name, error.what()));
+    options_.note(
+        fmt::format("interface {} is back, but cannot be used: {}", event.name, error.what()));
   }
 }
 

@@ -50,7 +50,7 @@ void CheckInterfaceName(const std::string& interface) {
                        interface != ".." && std::ranges::none_of(interface, [](unsigned char c) {
                          return c <= ' ' || c == '/' || c == 0x7F;
                        });
-  if (!is_name) throw UsageError(fmt::format("\"{}\" is no name of an interface", interface));
+  if (!is_name) throw UsageError(fmt::format("\"{}\" is not a valid interface name", interface));
 }
 
 PathInfo Introduce(const json& request, const sys::Identity& user) {
@@ -95,7 +95,7 @@ class PathKeeper {
   }
 
   Reply Take(const json& request) {
-    if (info_) throw UsageError("this process has taken its interfaces already");
+    if (info_) throw UsageError("this process has already opened its interfaces");
     const sys::MachineLock lock;
     PathInfo info = Introduce(request, user_);
     record_ = RecordPath(&info, lock);
@@ -122,7 +122,7 @@ class PathKeeper {
 
   // Opens a port and takes its interface again: an interface of the same name may be a new one.
   Reply Open(size_t port, const json& arguments) {
-    if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
+    if (!info_ || port >= info_->interfaces.size()) throw UsageError("the path has no such port");
     const std::string& name = info_->interfaces[port];
     programs_.erase(port);
     const sys::MachineLock lock;
@@ -215,10 +215,11 @@ PathInfo DecodePath(const json& request) {
       info.interfaces.size() > kMaxInterfaces ||
       std::ranges::any_of(info.pairs,
                           [](const auto& pair) { return pair.size() > kMaxPairLength; })) {
-    throw UsageError("a path's pairs and interfaces are too many or too long");
+    throw UsageError("the path has too many pairs or interfaces, or their names are too long");
   }
   for (const std::string& pair : info.pairs) {
-    if (TerminalLine(pair) != pair) throw UsageError("a pair's name has control characters");
+    if (TerminalLine(pair) != pair)
+      throw UsageError("the name of a pair contains control characters");
   }
   std::ranges::for_each(info.interfaces, CheckInterfaceName);
   return info;
@@ -232,7 +233,8 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
                    std::function<void(const std::string&)> note)
     : kind_(kind),
       note_(std::move(note)),
-      root_(privilege::CallerOf(kPathService, "root's half of the path has died")),
+      root_(privilege::CallerOf(kPathService,
+                                "the part of the path that runs as root has exited unexpectedly")),
       interfaces_(config.ports),
       ifindices_(config.ports.size()) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
@@ -245,7 +247,7 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
   const json taken = ipc::DecodeJson(answer.payload);
   name_ = Member<std::string>(taken, "name");
   created_ = Member<std::string>(taken, "created");
-  if (answer.descriptors.size() != 1) throw Error("the path has no control socket");
+  if (answer.descriptors.size() != 1) throw Error("the control socket of the path is missing");
   listener_ = std::move(answer.descriptors[0]);
 }
 
@@ -259,10 +261,11 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
   try {
     auto opened = OpenXdp(port);
     if (opened->state().zero_copy) {
-      note_(fmt::format("port {}: af_xdp, as its driver has zero-copy", interfaces_[port]));
+      note_(
+          fmt::format("port {}: af_xdp, because its driver supports zero-copy", interfaces_[port]));
       return opened;
     }
-    reason = "its driver has no zero-copy for AF_XDP";
+    reason = "its driver does not support zero-copy for AF_XDP";
   } catch (const Error& error) {
     reason = error.what();
   }
@@ -281,7 +284,7 @@ ipc::Message KeptPath::AskToOpen(size_t port, Way way) {
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
   ipc::Message answer = AskToOpen(port, Way::kPacket);
-  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  if (answer.descriptors.size() != 1) throw Error("the socket of the port is missing");
   io::RingOptions options;
   options.ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   ifindices_[port] = options.ifindex;
@@ -290,7 +293,7 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
 
 UniqueFd KeptPath::OpenWhole(size_t port) {
   ipc::Message answer = AskToOpen(port, Way::kWhole);
-  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  if (answer.descriptors.size() != 1) throw Error("the socket of the port is missing");
   ifindices_[port] = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   return std::move(answer.descriptors[0]);
 }
@@ -299,10 +302,10 @@ UniqueFd KeptPath::OpenWhole(size_t port) {
 // process, and root's half cannot pass a descriptor.
 void NeedRootHere(const char* library) {
   if (geteuid() == 0) return;
-  throw EnvironmentError(
-      fmt::format("{} opens its devices in the process that forwards, which is yours and not "
-                  "root's, also through sudo: use AF_PACKET or AF_XDP, or a shell of root's",
-                  library));
+  throw EnvironmentError(fmt::format(
+      "{} opens its devices in the process that forwards frames, which runs as your user, not as "
+      "root, even under sudo; use AF_PACKET or AF_XDP, or start the command from a root shell",
+      library));
 }
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenDpdk(size_t port) {
@@ -317,7 +320,7 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenNetmap(size_t port) {
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
   ipc::Message answer = AskToOpen(port, Way::kTap);
-  if (answer.descriptors.size() != 1) throw Error("the port has no device");
+  if (answer.descriptors.size() != 1) throw Error("the device of the port is missing");
   const int ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   ifindices_[port] = ifindex;
   io::TunOptions options;
@@ -332,7 +335,7 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
 
 std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
   ipc::Message answer = AskToOpen(port, Way::kXdp);
-  if (answer.descriptors.size() < 3) throw Error("the port has no socket");
+  if (answer.descriptors.size() < 3) throw Error("the socket of the port is missing");
   const json opened = ipc::DecodeJson(answer.payload);
   io::XdpSockets sockets;
   sockets.ifindex = Member<int>(opened, "ifindex");
@@ -356,7 +359,8 @@ std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
                            interfaces_.size(), limit.rlim_cur);
   if (options.slots < io::XdpOptions().slots) {
     note_(fmt::format(
-        "port {}: room for {} frames, not {}: the limit of locked memory (ulimit -l) is {} MiB",
+        "port {}: space for {} frames instead of {}, because the limit of locked memory (ulimit "
+        "-l) is {} MiB",
         interfaces_[port], options.slots, io::XdpOptions().slots, limit.rlim_cur >> 20));
   }
   return std::make_unique<io::XdpPort>(std::move(sockets), options);

@@ -28,7 +28,7 @@ void CheckName(const std::string& name) {
     return;
   }
   throw UsageError(fmt::format(
-      "\"{}\" is not a name for a path: 1 to {} letters, digits and -_.:=,@", name, kMaxName));
+      "\"{}\" is not a valid path name; use 1 to {} letters, digits and -_.:=,@", name, kMaxName));
 }
 
 const sys::NamespaceId& NetworkOf(const PathInfo& path, const TakenInterface& taken) {
@@ -109,10 +109,11 @@ PathInfo FindPath(const std::string& given, const std::string& pair) {
   return sys::FindLive<PathInfo>(
       ListPathsAndShells(), is_wanted,
       {"no path is running; start one with viaduct path --between A B",
-       name.empty() ? fmt::format("no path {}is running in this network namespace; there are {{}}",
-                                  pair.empty() ? "" : "of pair " + pair + " ")
-                    : fmt::format("no path {} is running; there are {{}}", name),
-       "several paths are running ({}); name one"});
+       name.empty()
+           ? fmt::format("no path {}is running in this network namespace; running paths: {{}}",
+                         pair.empty() ? "" : "of pair " + pair + " ")
+           : fmt::format("no path {} is running; running paths: {{}}", name),
+       "several paths are running ({}); specify one of them"});
 }
 
 sys::OwnEntry RecordPath(PathInfo* path, const sys::MachineLock& lock) {
@@ -131,7 +132,8 @@ sys::OwnEntry RecordPath(PathInfo* path, const sys::MachineLock& lock) {
       if (taken.holder.pid == 0) throw;
       if (taken.holder.alive) {
         throw UsageError(
-            fmt::format("the name {} is taken by a running path (process {}); give --name",
+            fmt::format("the name {} is already used by a running path (process {}); specify "
+                        "another name with --name",
                         path->name, taken.holder.pid));
       }
       RemoveDeadPath(path->name, lock);

@@ -63,7 +63,8 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
     if (!port.up) text += port.name + ": down or gone\n";
     remark(frames.rx_dropped_ring_full,
            "lost before the path: they arrived faster than they could be read");
-    remark(frames.rx_dropped_truncated, "lost before the path: longer than the maximum frame");
+    remark(frames.rx_dropped_truncated,
+           "lost before the path: longer than the maximum frame length");
     remark(frames.tx_dropped_error, "refused by the interface when sent");
     remark(port.unmatched, "dropped because they belong to no pair (another VLAN or label)");
     remark(port.too_long, "dropped because they are longer than the MTU of every port");
@@ -152,7 +153,7 @@ std::string StatisticsTable(const EngineResult& statistics) {
   std::string text = PipelineTable(statistics.pipelines) + PortRemarks(statistics.ports);
   const result::MemoryResult& memory = statistics.memory;
   if (memory.spilled_peak > 0) {
-    text += fmt::format("memory: at most {:.1f} MB of frames, and {:.1f} MB on disk\n",
+    text += fmt::format("memory: peak of {:.1f} MB for frames, and {:.1f} MB on disk\n",
                         static_cast<double>(memory.peak) / 1e6,
                         static_cast<double>(memory.spilled_peak) / 1e6);
   }
@@ -165,29 +166,37 @@ void ExposeEngines(const std::vector<EngineResult>& all, const std::string& pref
   using P = PipelineResult;
   using F = FrameCounters;
   Families out(all, prefix, label, exposition);
-  out.OfPipelines("arrived_packets_total", "counter", "Packets that entered.", &P::arrived);
-  out.OfPipelines("arrived_bytes_total", "counter", "Bytes that entered.", &P::arrived_bytes);
-  out.OfPipelines("delivered_bytes_total", "counter", "Bytes that left.", &P::delivered_bytes);
+  out.OfPipelines("arrived_packets_total", "counter", "Packets that entered the emulated path.",
+                  &P::arrived);
+  out.OfPipelines("arrived_bytes_total", "counter", "Bytes that entered the emulated path.",
+                  &P::arrived_bytes);
+  out.OfPipelines("delivered_bytes_total", "counter", "Bytes that left the emulated path.",
+                  &P::delivered_bytes);
   out.Fates();
-  out.OfPipelines("duplicated_packets_total", "counter", "Extra packets made.", &P::duplicated);
+  out.OfPipelines("duplicated_packets_total", "counter",
+                  "Additional packets created by duplication.", &P::duplicated);
   out.OfPipelines("corrupted_packets_total", "counter", "Packets with flipped bits.",
                   &P::corrupted);
   out.OfPipelines("marked_packets_total", "counter", "Packets marked ECN CE.", &P::marked);
   out.OfPipelines("reordered_packets_total", "counter",
                   "Packets that were not delayed (reordered).", &P::reordered);
-  out.OfPipelines("waiting_packets", "gauge", "Packets inside.", &P::waiting);
-  out.OfPipelines("waiting_bytes", "gauge", "Bytes inside.", &P::waiting_bytes);
+  out.OfPipelines("waiting_packets", "gauge", "Packets that are inside the emulated path.",
+                  &P::waiting);
+  out.OfPipelines("waiting_bytes", "gauge", "Bytes that are inside the emulated path.",
+                  &P::waiting_bytes);
   out.OfPorts("received_frames_total", "Frames received from the interface.", &F::rx_frames);
   out.OfPorts("sent_frames_total", "Frames sent to the interface.", &F::tx_frames);
-  out.OfPorts("receive_overruns_total", "Frames lost before the path.", &F::rx_dropped_ring_full);
-  out.OfPorts("send_errors_total", "Frames the interface refused.", &F::tx_dropped_error);
+  out.OfPorts("receive_overruns_total", "Frames lost before they entered the emulated path.",
+              &F::rx_dropped_ring_full);
+  out.OfPorts("send_errors_total", "Frames that the interface refused to send.",
+              &F::tx_dropped_error);
   out.OfPorts("unmatched_frames_total", "Frames that belong to no pair.",
               [](const PortResult& port) { return port.unmatched; });
   out.OfPorts("too_long_frames_total", "Frames longer than the MTU of every port.",
               [](const PortResult& port) { return port.too_long; });
-  out.OfEngines("memory_bytes", "Frame memory in use.",
+  out.OfEngines("memory_bytes", "Bytes of memory in use for frames.",
                 [](const EngineResult& each) { return each.memory.used; });
-  out.OfEngines("spilled_bytes", "Frames on disk.",
+  out.OfEngines("spilled_bytes", "Bytes of frames on disk.",
                 [](const EngineResult& each) { return each.memory.spilled; });
   out.Lateness();
 }

@@ -40,7 +40,7 @@ engine::Target ParseTarget(std::string_view pair, std::string_view direction) {
   target.up = direction == "up" || direction == "both";
   target.down = direction == "down" || direction == "both";
   if (!target.up && !target.down) {
-    throw UsageError(fmt::format("\"{}\": the direction is up, down or both", direction));
+    throw UsageError(fmt::format("\"{}\": the direction must be up, down or both", direction));
   }
   return target;
 }
@@ -51,7 +51,7 @@ ScheduledChange ParseChange(std::string_view time, std::string_view rest) {
   const std::string_view pair = TakeWord(&rest);
   const std::string_view direction = TakeWord(&rest);
   const std::string what = Trimmed(rest);
-  if (what.empty()) throw UsageError(fmt::format("a line is {}", kForm));
+  if (what.empty()) throw UsageError(fmt::format("the line is incomplete; expected {}", kForm));
   change.target = ParseTarget(pair, direction);
   if (what == "down" || what == "up") {
     change.kind = what == "up" ? ScheduledChange::Kind::kLinkUp : ScheduledChange::Kind::kLinkDown;
@@ -67,7 +67,7 @@ class Parser {
     line = line.substr(0, line.find('#'));
     const std::string_view first = TakeWord(&line);
     if (first.empty()) return;
-    if (schedule_.loop) throw UsageError("no line may follow loop");
+    if (schedule_.loop) throw UsageError("no line may follow the loop line");
     if (first == "loop") {
       schedule_.loop = ParseDuration(Trimmed(line));
       CheckLoop();
@@ -76,8 +76,9 @@ class Parser {
     ScheduledChange change = ParseChange(first, line);
     change.line = number;
     if (!schedule_.changes.empty() && change.at < schedule_.changes.back().at) {
-      throw UsageError(fmt::format("{} comes after {}: the lines must be in the order of time",
-                                   first, FormatDuration(schedule_.changes.back().at)));
+      throw UsageError(
+          fmt::format("{} follows {}, but the times must not decrease from line to line", first,
+                      FormatDuration(schedule_.changes.back().at)));
     }
     schedule_.changes.push_back(std::move(change));
   }
@@ -85,11 +86,12 @@ class Parser {
 
  private:
   void CheckLoop() const {
-    if (schedule_.changes.empty()) throw UsageError("there is nothing to loop over");
+    if (schedule_.changes.empty()) throw UsageError("loop: there are no changes to repeat");
     const Duration last = schedule_.changes.back().at;
     if (*schedule_.loop >= std::max(kMinLoopDuration, last)) return;
     throw UsageError(fmt::format(
-        "a loop of {} is too short: give {} or more, and no end before the last change, {}",
+        "a loop of {} is too short; the period must be at least {} and must not end before the "
+        "last change, at {}",
         FormatDuration(*schedule_.loop), FormatDuration(kMinLoopDuration), FormatDuration(last)));
   }
 
@@ -107,7 +109,7 @@ Schedule ParseSchedule(std::string_view text, const std::string& file) {
   }
   Schedule schedule = parser.Finish();
   if (schedule.changes.empty()) {
-    throw UsageError(fmt::format("{}: no change in it; a line is {}", file, kForm));
+    throw UsageError(fmt::format("{}: contains no changes; the form of a line is {}", file, kForm));
   }
   return schedule;
 }

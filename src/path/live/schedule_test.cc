@@ -50,12 +50,14 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
               HasSubstr("file:3: 1s comes after 2s"));
   EXPECT_THAT(refusal("1 p up delay=1ms"), HasSubstr("file:1: "));
   EXPECT_THAT(refusal("1s p sideways delay=1ms"), HasSubstr("up, down or both"));
-  EXPECT_THAT(refusal("1s p up"), HasSubstr("a line is"));
-  EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
-  EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("no end before the last change, 1s"));
+  EXPECT_THAT(refusal("1s p up"), HasSubstr("the line is incomplete"));
+  EXPECT_THAT(refusal("loop 1s"), HasSubstr("no changes to repeat"));
+  EXPECT_THAT(refusal("1s p up down\nloop 500ms"),
+              HasSubstr("must not end before the last change, at 1s"));
   for (const char* period : {"0ns", "1ns", "1us", "999us"}) {
     EXPECT_THAT(refusal((std::string("0s p up down\nloop ") + period).c_str()),
-                HasSubstr(std::string("file:2: a loop of ") + period + " is too short: give 1ms"));
+                HasSubstr(std::string("file:2: a loop of ") + period +
+                          " is too short; the period must be at least 1ms"));
   }
   EXPECT_EQ(refusal("0s p up down\nloop 1ms"), "accepted");
   EXPECT_THAT(refusal("1s p up down\nloop 2s\n3s p up up"), HasSubstr("no line may follow"));

@@ -29,7 +29,9 @@ uint64_t FlipPayload(std::span<std::byte> frame, RandomStream& random) {
 void Corruption::Check() const {
   chance.Check();
   if (header && checksum == DamagedChecksum::kFix) {
-    throw UsageError("header: checksum=fix damages the payload of UDP and TCP only; leave one out");
+    throw UsageError(
+        "header: contradicts checksum=fix, which damages only the payload of UDP and TCP; remove "
+        "one of the two");
   }
 }
 

@@ -26,7 +26,8 @@ std::string CycleLoss::Format() const {
 void CycleLoss::Check() const {
   if (!pass.IsEmpty() && !lose.IsEmpty()) return;
   throw UsageError(fmt::format(
-      "cycle: needs pass and lose, packets or times above zero, as in {}:{}", kName, kExample));
+      "cycle: needs pass and lose, each a number of packets or a time above zero, as in {}:{}",
+      kName, kExample));
 }
 
 // Skips all complete cycles of timed phases at once, because a path may have been idle for many

@@ -98,8 +98,8 @@ const DistributionRow& FindDistribution(std::string_view name) {
   for (const DistributionRow& row : kDistributions) {
     if (row.name == name) return row;
   }
-  throw UsageError(
-      fmt::format("\"{}\": unknown; give one of {}", name, fmt::join(Distribution::Names(), ", ")));
+  throw UsageError(fmt::format("\"{}\": unknown; expected one of {}", name,
+                               fmt::join(Distribution::Names(), ", ")));
 }
 
 }  // namespace
@@ -140,16 +140,17 @@ Distribution Distribution::FromTable(std::string_view text, const std::string& f
       const auto end = std::from_chars(field.data(), field.data() + field.size(), value);
       if (end.ec != std::errc() || end.ptr != field.data() + field.size() || value < INT16_MIN ||
           value > INT16_MAX) {
-        throw UsageError(fmt::format("\"{}\": give whole numbers from -32768 to 32767", field));
+        throw UsageError(
+            fmt::format("\"{}\": expected a whole number from -32768 to 32767", field));
       }
       if (entries.size() == kMaxTable) {
-        throw UsageError(fmt::format("more than {} numbers", kMaxTable));
+        throw UsageError(fmt::format("the table has more than {} numbers", kMaxTable));
       }
       entries.push_back(static_cast<double>(value) / kTableScale);
     });
   });
   if (entries.empty())
-    throw UsageError(file + ": contains no numbers; give a table in netem's format");
+    throw UsageError(file + ": contains no numbers; expected a table in netem's format");
   std::sort(entries.begin(), entries.end());
   Distribution distribution;
   distribution.table_ = std::make_shared<const std::vector<double>>(std::move(entries));

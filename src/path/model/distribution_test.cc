@@ -87,7 +87,7 @@ TEST(DistributionTest, NamesWhatIsWrongWithATable) {
   EXPECT_THAT(TableError(""), HasSubstr("t.dist: contains no numbers"));
   EXPECT_THAT(TableError("# nothing\n"), HasSubstr("t.dist: contains no numbers"));
   EXPECT_THAT(TableError("1 2\n3 x"), HasSubstr("t.dist:2: \"x\""));
-  EXPECT_THAT(TableError("1.5"), HasSubstr("t.dist:1: \"1.5\": give whole numbers"));
+  EXPECT_THAT(TableError("1.5"), HasSubstr("t.dist:1: \"1.5\": expected a whole number"));
   EXPECT_THAT(TableError("32768"), HasSubstr("from -32768 to 32767"));
   std::string many;
   for (int i = 0; i < 16385; ++i) many += "0 ";

@@ -51,8 +51,9 @@ Loss ParseOne(std::string_view value) {
     known.push_back(row.name);
   }
   if (!head.empty() && head[0] != '.' && (head[0] < '0' || head[0] > '9')) {
-    throw UsageError(fmt::format("\"{}\": unknown; give a probability as in \"1%\", or one of {}",
-                                 head, fmt::join(known, ", ")));
+    throw UsageError(
+        fmt::format("\"{}\": unknown; expected a probability such as \"1%\", or one of {}", head,
+                    fmt::join(known, ", ")));
   }
   return ParseRandomLoss(value);
 }
@@ -77,7 +78,7 @@ LossSpec ParseLoss(std::string_view value) {
     const std::string_view model = value.substr(0, end);
     more = end != value.npos;
     if (model.empty() && (more || !loss.empty())) {
-      throw UsageError("a model is missing; give one on each side of a \"+\"");
+      throw UsageError("a loss model is missing; specify a model on each side of \"+\"");
     }
     loss.push_back(ParseOne(model));
     if (more) value.remove_prefix(end + 1);
@@ -94,13 +95,13 @@ std::string FormatLoss(const LossSpec& loss) {
 }
 
 void CheckLoss(const LossSpec& loss) {
-  if (loss.empty()) throw UsageError("no model; give one, or leave loss out");
+  if (loss.empty()) throw UsageError("the loss model is missing; specify a model, or remove loss");
   for (const Loss& each : loss) {
     std::visit([](const auto& model) { model.Check(); }, each);
   }
   const auto ends_early = [](const Loss& each) { return std::holds_alternative<LossTrace>(each); };
   if (std::any_of(loss.begin(), loss.end() - 1, ends_early)) {
-    throw UsageError("trace: give it as the last model, because its file's name may contain \"+\"");
+    throw UsageError("trace: must be the last model, because the file name may contain \"+\"");
   }
 }
 

@@ -42,7 +42,7 @@ void LossList::Check() const {
   uint64_t last = 0;
   for (const Range& range : ranges) {
     if (range.first <= last || range.last < range.first) {
-      throw UsageError(fmt::format("list: {} follows {}; give the numbers in ascending order",
+      throw UsageError(fmt::format("list: {} follows {}; specify the numbers in ascending order",
                                    range.first, last));
     }
     last = range.last;

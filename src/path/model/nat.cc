@@ -25,7 +25,9 @@ bool CanTranslate(const wire::PortFields& fields) { return fields.checksum.has_v
 
 void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other) {
   if (one && other) {
-    throw UsageError("SPEC: nat: the other direction has it already; a pair has one NAT");
+    throw UsageError(
+        "SPEC: nat: the other direction already has NAT; only one direction of a pair can have "
+        "NAT");
   }
 }
 

@@ -24,14 +24,15 @@ constexpr Parameter<NatSpec> kNat[] = {Time<&NatSpec::rebind>("rebind"),
 }  // namespace
 
 void NatSpec::Check() const {
-  if (first && !rebind) throw UsageError("first is when rebind begins; give rebind too");
+  if (first && !rebind)
+    throw UsageError("first sets the time of the first rebind; specify rebind, too");
 }
 
 NatSpec ParseNat(std::string_view value) {
   const auto [head, parameters] = SplitHead(value);
   if (head != kPort) {
     throw UsageError(
-        fmt::format("\"{}\": unknown; give port (it changes the senders' ports)", head));
+        fmt::format("\"{}\": unknown; expected port (NAT that changes the senders' ports)", head));
   }
   NatSpec nat;
   ParseParameters(nat, parameters, kNat);

@@ -25,8 +25,9 @@ struct PeriodicLoss {
   }
   void Check() const {
     if (burst <= every) return;
-    throw UsageError(fmt::format("periodic: burst={} is more than every={}; give at most as many",
-                                 burst, every));
+    throw UsageError(
+        fmt::format("periodic: burst={} is greater than every={}; reduce burst or increase every",
+                    burst, every));
   }
 
   bool Lose(const Packet& packet, RandomStream&) const {

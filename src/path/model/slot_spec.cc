@@ -17,7 +17,7 @@ int64_t ParseCount(std::string_view value) { return ParseInteger(value, 1, kMaxP
 std::string FormatCount(int64_t count) { return std::to_string(count); }
 int64_t ParseSlotBytes(std::string_view value) {
   const int64_t bytes = ParseBytes(value);
-  if (bytes < 1 || bytes > kMaxBytes) throw UsageError("give 1 byte to 1TiB");
+  if (bytes < 1 || bytes > kMaxBytes) throw UsageError("must be from 1 byte to 1TiB");
   return bytes;
 }
 
@@ -40,14 +40,15 @@ constexpr Parameter<SlotSpec> kSlot[] = {
 }  // namespace
 
 void SlotSpec::Check() const {
-  if (max && jitter) throw UsageError("max and jitter contradict each other; give one of them");
+  if (max && jitter) throw UsageError("max and jitter cannot be combined; remove one of them");
   if (max && *max < delay) {
-    throw UsageError(fmt::format("max={} is less than the minimum {}; give at least as much",
+    throw UsageError(fmt::format("max={} is less than the minimum time {}; increase max",
                                  FormatDuration(*max), FormatDuration(delay)));
   }
-  if (distribution && !jitter) throw UsageError("dist sets the distribution of jitter; give both");
+  if (distribution && !jitter)
+    throw UsageError("dist sets the distribution of jitter; specify jitter, too");
   if (max.value_or(delay) == Duration() && !jitter) {
-    throw UsageError("slots without time between them are none; give a time, as in 5ms");
+    throw UsageError("the time between slots is zero; specify a time above zero, as in 5ms");
   }
 }
 

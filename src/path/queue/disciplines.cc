@@ -33,7 +33,8 @@ const Discipline& FindDiscipline(std::string_view name) {
     if (discipline.name == name) return discipline;
     known.push_back(discipline.name);
   }
-  throw UsageError(fmt::format("\"{}\": unknown; give one of {}", name, fmt::join(known, ", ")));
+  throw UsageError(
+      fmt::format("\"{}\": unknown; expected one of {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace

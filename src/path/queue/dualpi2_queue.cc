@@ -41,7 +41,8 @@ std::span<const Parameter<DualPi2Parameters>> DualPi2Parameters::Table() {
 
 void DualPi2Parameters::Check() const {
   if (classic > 0 && classic < 1) return;
-  throw UsageError("classic: a share of 0 or 100% starves one queue; give one between them");
+  throw UsageError(
+      "classic: a share of 0 or 100% starves one queue; specify a share between 0 and 100%");
 }
 
 DualPi2Queue::DualPi2Queue(const DualPi2Parameters& parameters, const QueueSetup& setup)

@@ -27,14 +27,15 @@ constexpr Preset kPresets[] = {
 int64_t ParseMinimum(std::string_view value) {
   const int64_t bytes = ParseBytes(value);
   if (bytes >= 1 && bytes <= kMost) return bytes;
-  throw UsageError(fmt::format("\"{}\": give 1B to {}B", value, kMost));
+  throw UsageError(fmt::format("\"{}\": must be from 1B to {}B", value, kMost));
 }
 
 template <Framing framing>
 constexpr Parameter<FrameOverhead> FramingParameter(std::string_view name) {
   return {name,
           [](FrameOverhead& overhead, std::string_view) {
-            if (overhead.framing != Framing::kNone) throw UsageError("give either atm or ptm");
+            if (overhead.framing != Framing::kNone)
+              throw UsageError("atm and ptm cannot be combined; remove one of them");
             overhead.framing = framing;
           },
           [](const FrameOverhead& overhead) {
@@ -51,7 +52,7 @@ int64_t ParseSignedBytes(std::string_view text) {
   const bool negative = text.starts_with('-');
   const int64_t bytes = ParseBytes(negative ? text.substr(1) : text);
   if (bytes <= (negative ? -kLeast : kMost)) return negative ? -bytes : bytes;
-  throw UsageError(fmt::format("\"{}\": give {}B to {}B", text, kLeast, kMost));
+  throw UsageError(fmt::format("\"{}\": must be from {}B to {}B", text, kLeast, kMost));
 }
 
 FrameOverhead ParseHead(std::string_view head) {
@@ -63,7 +64,7 @@ FrameOverhead ParseHead(std::string_view head) {
   if (number) return {.bytes = ParseSignedBytes(head)};
   std::vector<std::string_view> known;
   for (const Preset& preset : kPresets) known.push_back(preset.name);
-  throw UsageError(fmt::format("\"{}\": unknown; give bytes as in 24B, or one of {}", head,
+  throw UsageError(fmt::format("\"{}\": unknown; expected bytes, as in 24B, or one of {}", head,
                                fmt::join(known, ", ")));
 }
 

@@ -74,13 +74,13 @@ TEST(FrameOverheadTest, NamesWhatIsWrong) {
     }
     return "accepted";
   };
-  EXPECT_THAT(error("-65B"), HasSubstr("give -64B to 65535B"));
-  EXPECT_THAT(error("1MB"), HasSubstr("give -64B to 65535B"));
-  EXPECT_THAT(error("pppoe"), HasSubstr("give bytes as in 24B, or one of ethernet, docsis"));
-  EXPECT_THAT(error("8B:atm,ptm"), HasSubstr("give either atm or ptm"));
-  EXPECT_THAT(error("pppoe-ptm:atm"), HasSubstr("give either atm or ptm"));
-  EXPECT_THAT(error("8B:mpu=0"), HasSubstr("give 1B to"));
-  EXPECT_THAT(error(""), HasSubstr("give bytes as in 24B"));
+  EXPECT_THAT(error("-65B"), HasSubstr("must be from -64B to 65535B"));
+  EXPECT_THAT(error("1MB"), HasSubstr("must be from -64B to 65535B"));
+  EXPECT_THAT(error("pppoe"), HasSubstr("expected bytes, as in 24B, or one of ethernet, docsis"));
+  EXPECT_THAT(error("8B:atm,ptm"), HasSubstr("atm and ptm cannot be combined"));
+  EXPECT_THAT(error("pppoe-ptm:atm"), HasSubstr("atm and ptm cannot be combined"));
+  EXPECT_THAT(error("8B:mpu=0"), HasSubstr("must be from 1B to"));
+  EXPECT_THAT(error(""), HasSubstr("expected bytes, as in 24B"));
 }
 
 }  // namespace

@@ -20,15 +20,17 @@ std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& fi
         ParseInteger(line, 0, std::min<int64_t>(kMaxTraceDuration, UINT32_MAX)));
     if (!times.empty() && time < times.back()) {
       throw UsageError(
-          fmt::format("{} comes after {}; a trace's times must not decrease", time, times.back()));
+          fmt::format("{} follows {}; the times of a trace must not decrease", time, times.back()));
     }
     times.push_back(time);
   });
   if (times.empty()) {
-    throw UsageError(file + ": no times; give a packet-delivery trace: one time in ms per line");
+    throw UsageError(
+        file +
+        ": contains no times; expected a packet-delivery trace with one time in ms per line");
   }
   if (times.back() == 0)
-    throw UsageError(file + ": has no duration; its last time must be above 0");
+    throw UsageError(file + ": the trace has no duration; the last time must be above 0");
   return times;
 }
 

@@ -6,7 +6,7 @@ namespace viaduct::path {
 
 QueueSize ParseQueueSize(std::string_view text) {
   constexpr std::string_view kAccepted = "packets (\"100p\"), bytes (\"64kB\") or time (\"20ms\")";
-  if (text.empty()) throw UsageError(fmt::format("no value; give {}", kAccepted));
+  if (text.empty()) throw UsageError(fmt::format("the value is missing; expected {}", kAccepted));
   QueueSize size;
   if (text.ends_with('p')) {
     size.amount = ParseInteger(text.substr(0, text.size() - 1), 1, 1000000000);
@@ -14,7 +14,7 @@ QueueSize ParseQueueSize(std::string_view text) {
   }
   const size_t unit_start = text.find_first_not_of("0123456789.");
   if (unit_start == std::string_view::npos) {
-    throw UsageError(fmt::format("\"{}\": a queue needs its unit; give {}", text, kAccepted));
+    throw UsageError(fmt::format("\"{}\": the unit is missing; expected {}", text, kAccepted));
   }
   const std::string_view unit = text.substr(unit_start);
   if (unit == "h" || unit == "min" || unit.ends_with('s')) {
@@ -29,7 +29,7 @@ QueueSize ParseQueueSize(std::string_view text) {
 QueueSize ParseQueueLength(std::string_view text) {
   const QueueSize size = ParseQueueSize(text);
   if (size.unit == QueueSize::Unit::kTime) {
-    throw UsageError("give packets (\"30p\") or bytes (\"45kB\")");
+    throw UsageError("must be in packets (\"30p\") or bytes (\"45kB\")");
   }
   return size;
 }

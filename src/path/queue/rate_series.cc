@@ -41,7 +41,8 @@ RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
   });
   if (std::none_of(series.segments.begin(), series.segments.end(),
                    [](const auto& segment) { return segment.rate > 0; })) {
-    throw UsageError(file + ": no rate above zero; give lines of \"TIME RATE\"");
+    throw UsageError(file +
+                     ": contains no rate above zero; expected lines of the form \"TIME RATE\"");
   }
   return series;
 }

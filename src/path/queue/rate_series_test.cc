@@ -50,7 +50,7 @@ TEST(ParseRateSeries, SaysWhatIsWrong) {
   EXPECT_THAT(RateSeriesError("0 1Mbit\n2 1Mbit\n1 3Mbit"), HasSubstr("f:3: times must increase"));
   EXPECT_THAT(RateSeriesError("0"), HasSubstr("f:1: \"0\" is not \"TIME RATE\""));
   EXPECT_THAT(RateSeriesError("0 1"), HasSubstr("f:1: \"1\""));
-  EXPECT_THAT(RateSeriesError("x 1Mbit"), HasSubstr("f:1: \"x\": not a time"));
+  EXPECT_THAT(RateSeriesError("x 1Mbit"), HasSubstr("f:1: \"x\": not a valid time"));
   EXPECT_THAT(RateSeriesError("0 1Mbit extra"), HasSubstr("f:1:"));
   EXPECT_THAT(RateSeriesError("0 1Mbit\n5 repeat\n6 1Mbit"), HasSubstr("f:3: nothing may follow"));
   EXPECT_THAT(RateSeriesError("0 repeat"), HasSubstr("f:1:"));

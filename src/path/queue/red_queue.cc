@@ -31,7 +31,7 @@ std::span<const Parameter<RedParameters>> RedParameters::Table() {
 void RedParameters::Check() const {
   if (!min || !max) return;
   if (min->unit != max->unit) {
-    throw UsageError("min and max: give both in packets or both in bytes");
+    throw UsageError("min and max: both must be in packets or both in bytes");
   }
   if (min->amount >= max->amount) throw UsageError("min: must be less than max");
 }

@@ -46,8 +46,8 @@ void SharedLink::Check(uint32_t user, const LinkSpec& link, const QueueSpec& que
   const bool gives_none = !link.HasRate() && !definers_.contains(user);
   if (same || alone || gives_none) return;
   throw UsageError(fmt::format(
-      "SPEC: link={}: another SPEC gives its rate, too; give rate, queue and so on in one of those "
-      "that share the link (and change them there), or the same in several",
+      "SPEC: link={}: another SPEC also sets the rate of this link; set (and change) rate, queue "
+      "and so on in only one of the SPECs that share the link, or set the same values in several",
       name_));
 }
 
@@ -110,7 +110,8 @@ void SharedLinks::Check() const {
   for (const auto& [name, link] : links_) {
     if (link.IsDefined()) continue;
     throw UsageError(fmt::format(
-        "SPEC: link={}: it has no rate; give rate= in one of the SPECs that share it", name));
+        "SPEC: link={}: the link has no rate; set rate= in one of the SPECs that share the link",
+        name));
   }
 }
 

@@ -231,7 +231,7 @@ TEST(SharedLinkTest, SeveralMayGiveTheSameRateAndThenNoneChangesIt) {
   sharing[0].Change(ParseSpec(spec + " delay=5ms"), At(1));
   for (const char* change : {"rate=4Mbit queue=50p link=air", "rate=8Mbit link=air", "link=air"}) {
     EXPECT_THAT(ErrorOf([&] { sharing[1].Change(ParseSpec(change), At(1)); }),
-                HasSubstr("another SPEC gives its rate, too"));
+                HasSubstr("another SPEC also sets the rate of this link"));
   }
   sharing.RunUntil(AtMs(100));
   using D = std::tuple<int64_t, size_t, uint64_t>;
@@ -242,13 +242,13 @@ TEST(SharedLinkTest, RefusesWhatIsNotOneLink) {
   EXPECT_THAT(ErrorOf([] {
                 Sharing({"rate=8Mbit link=air", "rate=9Mbit link=air"});
               }),
-              HasSubstr("another SPEC gives its rate, too"));
+              HasSubstr("another SPEC also sets the rate of this link"));
   Sharing none({"link=air", "link=air"});
-  EXPECT_THAT(ErrorOf([&] { none.links().Check(); }), HasSubstr("link=air: it has no rate"));
+  EXPECT_THAT(ErrorOf([&] { none.links().Check(); }), HasSubstr("link=air: the link has no rate"));
   Sharing sharing({"rate=8Mbit link=air", "link=air", "delay=1ms"});
   EXPECT_NO_THROW(sharing.links().Check());
   EXPECT_THAT(ErrorOf([&] { sharing[1].Change(ParseSpec("rate=1Mbit link=air"), AtMs(1)); }),
-              HasSubstr("another SPEC gives its rate, too"));
+              HasSubstr("another SPEC also sets the rate of this link"));
   for (const char* change : {"", "link=other", "rate=1Mbit"}) {
     EXPECT_THAT(ErrorOf([&] { sharing[1].Change(ParseSpec(change), AtMs(1)); }),
                 HasSubstr("link: cannot be changed while the path runs"));
@@ -257,7 +257,7 @@ TEST(SharedLinkTest, RefusesWhatIsNotOneLink) {
               HasSubstr("link: cannot be changed"));
   Frames frames;
   EXPECT_THAT(ErrorOf([&] { Pipeline(ParseSpec("link=air"), frames, {}); }),
-              HasSubstr("links are not shared here"));
+              HasSubstr("shared links are not supported here"));
 }
 
 }  // namespace

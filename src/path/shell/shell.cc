@@ -22,7 +22,9 @@ engine::Config ShellPath() {
   return config;
 }
 
-Shell::Shell() : root_(privilege::CallerOf(kShellService, "root's half of the shell has died")) {
+Shell::Shell()
+    : root_(privilege::CallerOf(
+          kShellService, "the part of the shell that runs as root has exited unexpectedly")) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   ipc::Message answer = root_.Call(ShellRequest::kBuild, "{}");
   const json built = ipc::DecodeJson(answer.payload);
@@ -33,7 +35,7 @@ Shell::Shell() : root_(privilege::CallerOf(kShellService, "root's half of the sh
   ipv6_limits_ = AnswerMember<std::string>(kShellService, built, "ipv6_limits");
   const auto indices = AnswerMember<std::vector<int>>(kShellService, built, "ports");
   if (indices.size() != ports_.size() || answer.descriptors.size() != ports_.size() + 1) {
-    throw Error("the shell has not all its ports");
+    throw Error("some ports of the shell are missing");
   }
   for (size_t i = 0; i < ports_.size(); ++i) {
     ports_[i] = {std::move(answer.descriptors[i]), indices[i]};

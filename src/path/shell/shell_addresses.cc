@@ -47,7 +47,7 @@ wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken) {
     });
     if (is_free) return subnet;
   }
-  throw Error("all of 100.64.0.0/10 is in use here; no addresses are left for a shell");
+  throw Error("all addresses of 100.64.0.0/10 are in use here; no addresses are left for a shell");
 }
 
 std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& taken) {

@@ -35,7 +35,8 @@ class ShellKeeper final : public privilege::ProgramKeeper {
   }
 
   int EnterNetwork(const privilege::ProgramOptions&) override {
-    if (!network_) throw UsageError("a shell has one network, and then one program");
+    if (!network_)
+      throw UsageError("the shell's network must be created before its program starts");
     network_->EnterNameService();
     return network_->inside();
   }
@@ -44,7 +45,7 @@ class ShellKeeper final : public privilege::ProgramKeeper {
   void Follow() override { network_->FollowInterfaces(); }
 
   Reply Build() {
-    if (network_) throw UsageError("this process has made its shell already");
+    if (network_) throw UsageError("this process has already created its shell");
     network_.emplace(user().uid);
     Reply reply;
     const ShellInfo& info = network_->info();
@@ -67,7 +68,7 @@ class ShellKeeper final : public privilege::ProgramKeeper {
   }
 
   Reply CountUnsent() const {
-    if (!network_) throw UsageError("this process has made no shell yet");
+    if (!network_) throw UsageError("this process has not created a shell yet");
     const sys::NamespaceScope scope(network_->inside());
     return {{{"connections", sys::CountUnsentTcp()}}, {}};
   }

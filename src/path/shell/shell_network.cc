@@ -173,7 +173,7 @@ void ShellNetwork::RaiseLinks() {
   Raise(here, info_.name);
   for (sys::Netlink* session : {&inside, &here}) {
     if (!session->AwaitRunning(session == &here ? info_.name : kInside, kInterfaceTimeout)) {
-      throw Error("the shell's interfaces do not come up");
+      throw Error("the interfaces of the shell failed to come up");
     }
   }
 }

@@ -109,7 +109,7 @@ void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record
 std::string Ipv6Unavailable() {
   const std::string single = sys::SysctlPath("net/ipv6/conf/all/force_forwarding");
   if (access(single.c_str(), F_OK) == 0 || IsMachineRouter6()) return "";
-  return "this kernel cannot forward IPv6 on single interfaces (force_forwarding, Linux 6.17)";
+  return "this kernel cannot forward IPv6 on individual interfaces (force_forwarding, Linux 6.17)";
 }
 
 std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
@@ -154,7 +154,7 @@ std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEnt
   const auto forwarding = NotForwarding(*shell, family);
   RecordRules(family, shell, record);
   const sys::ProgramResult result = RunNft(ShellRules(shell->name, subnet, forwarding));
-  if (result.status != 0) return "no NAT to the outside: " + NftErrorOf(result);
+  if (result.status != 0) return "no NAT to the outside network: " + NftErrorOf(result);
   Forward(forwarding, shell, record);
   const ForwardingInterface own{sys::Netlink().IfIndex(shell->name), family};
   if (!Forwards(own)) ForwardingOf(own).Set(true);
@@ -171,7 +171,7 @@ void RemoveRules(const std::string& shell, wire::Family family) {
   const auto result =
       RunNft(fmt::format("table {1} {0}\ndelete table {1} {0}\n", shell, NftFamily(family)));
   if (result.status == 0 || result.status == kNoSuchProgram) return;  // no rules exist without nft
-  throw Error("its NAT rules are not removed: " + NftErrorOf(result));
+  throw Error("failed to remove the NAT rules: " + NftErrorOf(result));
 }
 
 void StopForwarding(const ShellInfo& shell) {

@@ -138,7 +138,7 @@ int64_t ParseBytesBetween(std::string_view value) {
   const int64_t bytes = ParseBytes(value);
   if (bytes >= low && bytes <= high) return bytes;
   throw UsageError(
-      fmt::format("\"{}\": give {} to {}", value, FormatBytes(low), FormatBytes(high)));
+      fmt::format("\"{}\": must be from {} to {}", value, FormatBytes(low), FormatBytes(high)));
 }
 
 // A row of the table of all keys.
@@ -149,124 +149,135 @@ struct Key {
 
 constexpr Key kKeys[] = {
     {{"delay", "a duration, or `trace:FILE`",
-      R"(How long every frame is delayed after the queue. `trace:FILE`: a text file with one
-      duration per line (`20ms`), one for each frame, starting again after its end; or `TIME DELAY`
-      in every line, times ascending from 0 (the start of the path): the delay from then on; `TIME repeat`
-      at the end starts again.)",
+      R"(The delay of every frame after the queue. `trace:FILE` reads the delays from a text file:
+      either one duration per line (`20ms`), one line for each frame, and the file starts again
+      after its end; or `TIME DELAY` in every line, with times ascending from 0 (the start of the
+      path), where each delay applies from its time on; `TIME repeat` as the last line starts the
+      file again.)",
       "20ms"},
      kDelay},
     {{"jitter", "a duration[`:corr=P`]",
-      R"(How far the delay deviates from `delay`: the maximum (uniform), or the unit of the table
-      (normal: the standard deviation). A delay is never below zero. It may exceed `delay` only with
-      `order=free`. `corr`: the correlation of each frame's delay with the previous one (a Gaussian
-      process; the distribution is kept).)",
+      R"(The maximum deviation from `delay` (uniform), or the unit of the distribution's table
+      (normal: the standard deviation). A delay is never below zero. The jitter may exceed `delay`
+      only with `order=free`. `corr`: the correlation of each frame's delay with the delay of the
+      previous frame (a Gaussian process; the distribution stays the same).)",
       "2ms:corr=25%"},
      Value<ParseJitter, FormatJitter, &Spec::delay, &DelaySpec::jitter>()},
     {{"dist", "uniform, normal, pareto, paretonormal, or a file",
-      R"(The distribution of jitter; default uniform. A file (with a `/` or `.` in its name) is a
-      table in netem's format, like those that iproute2 installs.)",
+      R"(The distribution of the jitter; default uniform. A file (with a `/` or `.` in its name) is
+      a table in netem's format, such as the tables that iproute2 installs.)",
       "normal"},
      Value<ParseDistribution, FormatDistribution, &Spec::delay, &DelaySpec::distribution>()},
     {{"order", "keep or free",
-      R"(Whether a frame with a shorter delay may overtake (`free`, the default) or is delivered
-      together with the one before it (`keep`). A jitter that may exceed the delay demands that
-      `order=free` is written.)",
+      R"(Whether a frame with a shorter delay may overtake the previous frame (`free`, the default)
+      or is delivered together with it (`keep`). If the jitter may exceed the delay, `order=free`
+      must be specified.)",
       "keep"},
      Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
     {{"loss",
       R"(P[`:corr=P,run=N`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
       `fading:good=T,bad=T,1-h=P,1-k=P,joint`, `periodic:every=N,burst=N,first=N`,
       `cycle:pass=N|T,lose=N|T,times=N,first=N|T`, `list:N,N-N,...`, `trace:FILE`; several joined by `+`)",
-      R"(Loses frames: independently or with a correlation between neighbours, at most `run` in a row
-      (the frame after so many losses passes, which P leaves out of account: see [below](#at-most-so-many-losses-in-a-row)); Gilbert-Elliott
-      (default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0,
-      p23=100%, p14=0); two states over time, whose durations are exponential with these means (default
-      1-h=100%, 1-k=0; `joint`: in the same states at the same time as every other direction and class of
-      the pair whose SPEC says `joint` with the same times); `burst` (1) in every N, the first time at frame `first` (N); a
-      cycle, `times` times (without end): `pass` frames, or all for this time, pass, then `lose` frames, or all for this
-      time, are lost, and `first` (as `pass`) is what passes before the first loss; frames with
-      these numbers, counted from 1; a text file (0 passes, 1 is lost, starting again after its
-      end). The names of the first parameters may be left out: `gemodel:1%,10%`. Of several models
-      each sees every frame, and a frame that any of them loses is lost: `1%+periodic:100`; a trace
-      can only be the last.)",
+      R"(Loses frames. P: independently, or with a correlation between consecutive frames (`corr`),
+      and at most `run` consecutive frames (the frame after `run` losses passes, which P does not
+      take into account: see [below](#a-limit-on-consecutive-losses)). `gemodel`: the
+      Gilbert-Elliott model (default r=1-p, 1-h=100%, 1-k=0). `state`: the 4-state Markov model
+      (default p31=1-p13, p32=0, p23=100%, p14=0). `fading`: two states over time, whose durations
+      are exponentially distributed with the means `good` and `bad` (default 1-h=100%, 1-k=0;
+      `joint`: in the same states at the same time as every other direction and class of the pair
+      whose SPEC contains `joint` with the same times). `periodic`: `burst` frames (default 1) in
+      every N are lost, for the first time at frame `first` (default N). `cycle`: `pass` frames, or
+      all frames during this time, pass, then `lose` frames, or all frames during this time, are
+      lost; the cycle runs `times` times (default: without end), and `first` (like `pass`) is what
+      passes before the first loss. `list`: the frames with these numbers, counted from 1, are lost.
+      `trace`: a text file (0 passes, 1 is lost; the file starts again after its end). The names of
+      the first parameters may be omitted: `gemodel:1%,10%`. With several models, each model sees
+      every frame, and a frame that any model loses is lost: `1%+periodic:100`; a trace can only be
+      the last model.)",
       "gemodel:p=1%,r=10%"},
      Value<ParseLoss, FormatLoss, &Spec::loss>()},
-    {{"dup", "P[`:corr=P`]", "Sends a frame twice.", "0.1%"},
+    {{"dup", "P[`:corr=P`]", "The probability that a frame is sent twice.", "0.1%"},
      Value<ParseChance, FormatChance, &Spec::duplication>()},
     {{"reorder", "P[`:gap=N,corr=P`]",
-      R"(Reorders a frame: it is not delayed, so it overtakes delayed ones. `gap`: only every N-th
-      frame can be. Needs `delay`.)",
+      R"(The probability that a frame is reordered: the frame is not delayed, so it overtakes
+      delayed frames. `gap`: only every N-th frame can be reordered. Needs `delay`.)",
       "25%:gap=5"},
      Value<ParseReorder, FormatReorder, &Spec::reorder>()},
     {{"ber", "P[`:header`]",
-      R"(Bit error rate: each bit of a frame after its Ethernet header is flipped with this
+      R"(The bit error rate: each bit of a frame after the Ethernet header is flipped with this
       probability; with `header` also the bits of the header. Checksums are not corrected.)",
       "1e-9"},
      Value<ParseErrors, FormatErrors, &Spec::errors>()},
     {{"corrupt", "P[`:corr=P,header,checksum=fix`]",
-      R"(Flips one bit of a frame, after its Ethernet header, with this probability, whatever the
-      frame's length (as netem does); with `header` also a bit of the header. `checksum=fix`: a bit of
-      the payload of UDP or TCP, whose checksum is corrected, so that the program receives the damaged payload;
-      frames without such a payload (fragments, other protocols, a bare ACK) stay as they are. It is not for `fcs=drop`.)",
+      R"(The probability that one bit of a frame, after the Ethernet header, is flipped, whatever
+      the frame's length (as in netem); with `header` also a bit of the header. `checksum=fix`:
+      flips a bit of the payload of UDP or TCP and corrects the checksum, so that the program
+      receives the damaged payload; frames without such a payload (fragments, other protocols, a
+      bare ACK) are not changed. `checksum=fix` cannot be combined with `fcs=drop`.)",
       "0.1%"},
      Value<ParseCorruption, FormatCorruption, &Spec::corruption>()},
     {{"nat", "port[`:rebind=T,first=T,id=N`]",
-      R"(The direction begins behind a NAT: the ports that UDP and TCP are sent from there are other ones
-      beyond it (addresses stay), drawn by the seed; everybody may answer to them, which the other direction
-      translates back, and what comes for a port that none was bound to is lost (`no-binding`). `rebind`: the ports
-      are replaced every T (the first time after `first`), so that what is still sent to the old ones is
-      lost. A live change of this key (of `id`, if of nothing else) replaces them at that instant. One direction of a pair can have it,
-      not its classes, whose filters see the ports of the end that a frame comes from. Frames to groups, later
-      fragments and other protocols pass unchanged, a first fragment that ends before its checksum is lost; ICMP errors
-      are translated. ([An example](path.md#a-nat-that-rebinds))",
+      R"(The direction begins behind a NAT: the source ports of its UDP and TCP packets are replaced
+      by other ports, drawn from the seed (addresses are not changed); everybody may answer to these
+      ports, the other direction translates the answers back, and a packet to a port that is not
+      bound is lost (`no-binding`). `rebind`: the ports are replaced every T (the first time after
+      `first`), so that packets that are still sent to the old ports are lost. A live change of this
+      key (of `id`, if nothing else changes) replaces the ports at that time. Only one direction of
+      a pair can have NAT, and its classes cannot; their filters see the ports of the end that a
+      frame comes from. Frames to groups, later fragments and other protocols pass unchanged; a
+      first fragment that ends before its checksum is lost; ICMP errors are translated. ([An
+      example](path.md#a-nat-that-rebinds)))",
       "port:rebind=5s"},
      Value<ParseNat, FormatNat, &Spec::nat>()},
     {{"fcs", "ignore or drop",
-      R"(Whether a frame with flipped bits is delivered (`ignore`, the default) or is dropped at the
-      far end (`drop`), as a receiver does that checks the FCS. It is counted as `bad-fcs`.)",
+      R"(Whether a frame with flipped bits is delivered (`ignore`, the default) or dropped at the
+      far end (`drop`), as by a receiver that checks the FCS. A dropped frame is counted as
+      `bad-fcs`.)",
       "drop"},
      Value<ParseFrameCheck, FormatFrameCheck, &Spec::frame_check>()},
     {{"slot", "a duration[`:max=T,jitter=T,dist=NAME,packets=N,bytes=N`]",
-      R"(Holds frames back and delivers what has accumulated at once, as links do that aggregate
-      frames (and netem's `slot`): a frame that finds no slot to come opens one after this time; with
-      `max` after a time between the two (uniform), with `jitter` after one of this mean that deviates
-      as `dist` says. A slot that has delivered `packets` frames or `bytes` bytes opens the next one.)",
+      R"(Holds frames back and delivers the accumulated frames together, like links that aggregate
+      frames (and netem's `slot`): a frame that arrives while no slot is pending opens a slot after
+      this time; with `max`, after a time between the two (uniform); with `jitter`, after a time
+      with this mean and a deviation distributed as `dist` specifies. A slot that has delivered
+      `packets` frames or `bytes` bytes opens the next slot.)",
       "5ms:max=8ms,packets=16"},
      Value<ParseSlot, FormatSlot, &Spec::slot>()},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
-      R"(Bits per second of the link. Files: Mahimahi's packet-delivery trace (each line is a
-      millisecond in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from
-      0; `TIME repeat` at the end starts again.)",
+      R"(The rate of the link in bits per second. Files: Mahimahi's packet-delivery trace (each line
+      is a millisecond in which 1500 bytes may pass), or `TIME RATE` in every line, with times
+      ascending from 0; `TIME repeat` as the last line starts the file again.)",
       "10Mbit"},
      kRate},
     {{"link", "a name",
-      R"(The link is shared: the frames of all directions (of this pair, of other pairs, of classes) whose
-      SPECs name it wait in one queue and contend for one rate. One of these SPECs gives `rate`,
-      `queue` and so on, the others only `link` (or all the same); delays and losses are each direction's own. It cannot
-      be changed while the path runs.)",
+      R"(Shares the link: the frames of all directions (of this pair, of other pairs, of classes)
+      whose SPECs set the same name wait in one queue and compete for one rate. One of these SPECs
+      sets `rate`, `queue` and so on; the others set only `link`, or repeat the same values. Delay
+      and loss remain separate for each direction. `link` cannot be changed while the path runs.)",
       "air"},
      Value<ParseName, FormatName, &Spec::link, &LinkSpec::shared>()},
     {{"overhead", "bytes[`:mpu=BYTES,atm,ptm`], or a keyword",
       R"(Bytes added to each frame (with its Ethernet header) for its transmission time: 24 for
-      Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the sum is at least this; `atm`:
-      it is sent in cells of 53 bytes that carry 48; `ptm`: 65 bytes for each 64. The keywords are those
-      of CAKE (tc-cake(8)), with its sizes: ethernet, docsis, pppoe-ptm, bridged-ptm, pppoa-vcmux,
-      pppoa-llc, pppoe-vcmux, pppoe-llcsnap, bridged-vcmux, bridged-llcsnap, ipoa-vcmux, ipoa-llcsnap,
-      conservative.)",
+      Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the minimum of the sum;
+      `atm`: the sum is sent in cells of 53 bytes that carry 48 bytes; `ptm`: 65 bytes are sent for
+      every 64 bytes. The keywords and their sizes are those of CAKE (tc-cake(8)): ethernet, docsis,
+      pppoe-ptm, bridged-ptm, pppoa-vcmux, pppoa-llc, pppoe-vcmux, pppoe-llcsnap, bridged-vcmux,
+      bridged-llcsnap, ipoa-vcmux, ipoa-llcsnap, conservative.)",
       "24B"},
      Value<ParseOverhead, FormatOverhead, &Spec::link, &LinkSpec::overhead>()},
     {{"burst", "bytes",
-      R"(Depth of a token bucket: this much may pass at once after the link was idle. Default: none,
-      so every frame takes its transmission time.)",
+      R"(The depth of a token bucket: this number of bytes may pass at once after the link was idle.
+      Default: no token bucket, so every frame takes its transmission time.)",
       "15kB"},
      Value<ParseBytesBetween<64, int64_t{1} << 40>, FormatBytes, &Spec::link, &LinkSpec::burst>()},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
-      R"(How much may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel and
-      fq_pie `10240p`, with dualpi2 `10000p`.)",
+      R"(The limit of the queue for the link. Default `100p`; with codel and pie `1000p`, with
+      fq_codel and fq_pie `10240p`, with dualpi2 `10000p`.)",
       "100p"},
      Value<ParseQueueSize, FormatQueueSize, &Spec::queue, &QueueSpec::limit>()},
     {{"drop", "tail or head",
-      "Which frame a full queue drops: the arriving one (default) or the oldest.", "head"},
+      "The frame that a full queue drops: the arriving frame (default) or the oldest frame.",
+      "head"},
      Value<ParseDrop, FormatDrop, &Spec::queue, &QueueSpec::drop>()},
     {{"aqm",
       R"(codel[`:target=T,interval=T,ecn`], pie[`:target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
@@ -275,10 +286,11 @@ constexpr Key kKeys[] = {
       fq_pie[`:flows=N,quantum=N,target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
       dualpi2[`:target=T,update=T,alpha=X,beta=X,coupling=X,step=T,range=T,classic=P`])",
       R"(Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993),
-      FQ-CoDel (RFC 8290), FQ-PIE, DualPI2 (RFC 9332). The defaults are those of the RFCs, of FQ-PIE and
-      DualPI2 those of Linux. `ecn`: marks packets (ECN CE) instead of dropping, if they allow it.
-      DualPI2's queue of L4S packets (ECT(1) or CE) marks from a delay of `step` on, with a probability
-      that grows to 1 within `range`; `classic` is the share of the others while both wait.)",
+      FQ-CoDel (RFC 8290), FQ-PIE, DualPI2 (RFC 9332). The defaults are those of the RFCs, for
+      FQ-PIE and DualPI2 those of Linux. `ecn`: marks packets (ECN CE) that allow marking, instead
+      of dropping them. DualPI2's queue of L4S packets (ECT(1) or CE) marks packets from a delay of
+      `step` on, with a probability that grows to 1 within `range`; `classic` is the share of the
+      other packets while both queues contain packets.)",
       "codel:target=5ms,ecn"},
      Value<ParseAqm, FormatAqm, &Spec::queue, &QueueSpec::aqm>()},
 };
@@ -294,7 +306,7 @@ const Key& FindKey(std::string_view name) {
     known.emplace_back(key.text.name);
   }
   const std::string hint = DidYouMean(name, known);
-  throw UsageError(fmt::format("SPEC: unknown key \"{}\"{} known are {}", name,
+  throw UsageError(fmt::format("SPEC: unknown key \"{}\"{} known keys: {}", name,
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
@@ -308,12 +320,11 @@ void ForEachWord(std::string_view text, Use use) {
     const std::string_view word = text.substr(at, end - at);
     const size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
-      throw UsageError(
-          fmt::format("SPEC: \"{}\" is not KEY=VALUE; give for example delay=20ms", word));
+      throw UsageError(fmt::format("SPEC: \"{}\" is not KEY=VALUE, as in delay=20ms", word));
     }
     const Key& key = FindKey(word.substr(0, equals));
     bool& before = given[static_cast<size_t>(&key - kKeys)];
-    if (before) Fail(key.text.name, "given twice; give it once");
+    if (before) Fail(key.text.name, "specified twice; specify the key only once");
     before = true;
     use(key, word.substr(equals + 1));
     at = text.find_first_not_of(kWhiteSpace, end);
@@ -336,16 +347,16 @@ void ParseValue(Spec& spec, const Key& key, std::string_view value) {
 
 void CheckDelay(const DelaySpec& delay) {
   if (delay.distribution && !delay.jitter) {
-    Fail("dist", "sets the distribution of jitter; give jitter too");
+    Fail("dist", "sets the distribution of jitter; specify jitter, too");
   }
   if (!delay.jitter) return;
   if (delay.jitter->correlation >= 1) {
-    Fail("jitter", "corr: 100% would repeat the first delay forever; give less");
+    Fail("jitter", "corr: 100% would repeat the first delay forever; specify less");
   }
   const Duration base = delay.base.value_or(Duration()), jitter = delay.jitter->amount;
   if (delay.order != Order::kFree && !delay.trace && jitter > base) {
-    Fail("jitter", fmt::format("{} is larger than delay={}; give a larger delay, or allow frames "
-                               "to overtake with order=free",
+    Fail("jitter", fmt::format("{} is larger than delay={}; specify a larger delay, or allow "
+                               "frames to overtake with order=free",
                                FormatDuration(jitter), FormatDuration(base)));
   }
 }
@@ -353,9 +364,11 @@ void CheckDelay(const DelaySpec& delay) {
 void CheckReorder(const Spec& spec) {
   if (!spec.reorder) return;
   if (!spec.delay.HasDelay()) {
-    Fail("reorder", "needs delay (a reordered frame is one not delayed); give delay too");
+    Fail("reorder",
+         "needs delay (a reordered frame is a frame that is not delayed); specify delay, too");
   }
-  if (spec.delay.order == Order::kKeep) Fail("reorder", "contradicts order=keep; leave one out");
+  if (spec.delay.order == Order::kKeep)
+    Fail("reorder", "contradicts order=keep; remove one of the two");
   Located("reorder", [&] { spec.reorder->chance.Check(); });
 }
 
@@ -364,14 +377,15 @@ void CheckCorruption(const Spec& spec) {
   Located("corrupt", [&] { spec.corruption->Check(); });
   if (spec.corruption->checksum == DamagedChecksum::kFix && spec.frame_check == FrameCheck::kDrop) {
     Fail("fcs",
-         "drops every damaged frame, so that nobody sees corrupt's checksum=fix; leave one out");
+         "drops every damaged frame, so that checksum=fix of corrupt has no effect; remove one of "
+         "the two");
   }
 }
 
 // Checks that keys that need a rate are not given without a rate.
 void CheckRate(const Spec& spec) {
   if (spec.link.HasRate()) return;
-  constexpr std::string_view kWhy = "has a meaning only together with rate; give rate too";
+  constexpr std::string_view kWhy = "has an effect only together with rate; specify rate, too";
   if (spec.link.overhead) Fail("overhead", kWhy);
   if (spec.link.burst) Fail("burst", kWhy);
   if (spec.queue.limit) Fail("queue", kWhy);
@@ -382,13 +396,16 @@ void CheckRate(const Spec& spec) {
 void CheckQueue(const Spec& spec) {
   const auto& [limit, drop, aqm] = spec.queue;
   if (spec.link.trace && spec.link.burst) {
-    Fail("burst", "has a meaning only together with a constant rate; leave it out");
+    Fail("burst", "has an effect only together with a constant rate; remove burst");
   }
   if (aqm && drop == DropAt::kHead) {
-    Fail("drop", fmt::format("aqm={} has its own way to drop; leave one out", aqm->name));
+    Fail("drop", fmt::format("cannot be combined with aqm={}, which chooses the frames to drop; "
+                             "remove one of the two",
+                             aqm->name));
   }
   if (aqm && limit && limit->unit == QueueSize::Unit::kTime) {
-    Fail("queue", "an aqm's limit is in packets or bytes; give \"100p\" or \"64kB\"");
+    Fail("queue",
+         "with an aqm, the limit must be in packets or bytes, such as \"100p\" or \"64kB\"");
   }
 }
 

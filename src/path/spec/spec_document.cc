@@ -25,9 +25,9 @@ delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10
 - Durations: `10ns`, `3.5us`, `20ms`, `1s`, at most `24h`. Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
   Bytes: `1500B`, `64kB` (1000), `64KiB` (1024). P is a probability: `1%`, `0.01`, `1e-9`.
 - A value may have parameters after a colon: `loss=1%:corr=25%`, `aqm=codel:target=5ms,ecn`.
-- A live change or a line of a schedule names the keys it changes; `KEY=none` removes one,
-  and with it those that depend on it (`rate=none` also removes `queue`, `aqm` and so on). Packets in flight
-  keep their delivery instants, and waiting packets leave at the new rate, so no change loses a packet.
+- A live change or a line of a schedule names the keys it changes; `KEY=none` removes a key,
+  and also the keys that depend on it (`rate=none` also removes `queue`, `aqm` and so on). Packets in flight
+  keep their delivery times, and queued packets leave at the new rate, so no change loses a packet.
 - Impossible values (`loss=120%`, `rate=0bit`, `jitter` above `delay` without `order=free`, a trace
   that is not in order) are errors; a running path is then unchanged.
 
@@ -36,26 +36,26 @@ delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10
 constexpr const char* kAfterSchema = R"(
 ## What happens to a frame, in this order
 
-0. **nat**, of the direction that it leaves by: the source port becomes another.
+0. **nat** of the direction in which the frame is sent: the source port is replaced.
 1. **loss**, then **ber** and **corrupt**, then **dup**: a copy follows its original and has the same
    flipped bits.
 2. **rate**, **queue**, **aqm**: the frame waits for the link and is sent bit by bit. The frame being sent is
-   not in the queue: `queue=10p` lets ten wait. Back-to-back frames take exactly the time of their bits:
+   not in the queue: `queue=10p` lets ten frames wait. Back-to-back frames take exactly the time of their bits:
    rounding to nanoseconds is carried over, not lost.
-3. **delay**, **jitter**, **reorder**: counted from the instant at which the last bit has left the link.
-4. **slot**: the frame waits for its slot. **fcs**: one with flipped bits is dropped now. **nat** of the
-   other direction: the destination port becomes the one behind it.
+3. **delay**, **jitter**, **reorder**: counted from the time at which the last bit has left the link.
+4. **slot**: the frame waits for its slot. **fcs**: a frame with flipped bits is dropped now. **nat** of the
+   other direction: the destination port becomes the port behind the NAT.
 
-Each stage draws from a random stream of its own, derived from the run's seed and the path's name: changing
-one stage does not affect the others. With the same seed, the same frames at the same instants meet the
+Each stage draws from a separate random stream, derived from the run's seed and the path's name: changing
+one stage does not affect the others. With the same seed, the same frames at the same times have the
 same fates, byte for byte, whichever clock drives the path and however late it is polled.
 
 Every frame has exactly one fate, which is counted: `delivered`, `lost` (the loss models), `bad-fcs`,
 `queue-full`, `aqm`, `no-memory`, `disk-behind`, `no-binding` (nat). `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
 
-## At most so many losses in a row
+## A limit on consecutive losses
 
-`loss=P:run=N` loses what `loss=P` loses with the same seed, except that the frame after N losses in a row
+`loss=P:run=N` loses what `loss=P` loses with the same seed, except that the frame after N consecutive losses
 passes. P is therefore not the share of lost frames, which in the long run is
 
 ```
@@ -63,7 +63,7 @@ P (1 - a^N) / (1 - a^(N+1))      a = corr + (1 - corr) P
 ```
 
 `loss=10%:run=3` loses 9.991%, `loss=50%:run=1` 33.3%, `loss=100%:run=4` 80% (N of N + 1). The limit counts
-the losses of its own model: in `5%:run=1+1%` the other may lose the frame that passes here.
+only the losses of its model: in `5%:run=1+1%` the other model may lose the frame that passes here.
 
 ## Files
 
@@ -73,9 +73,9 @@ Text; `#` starts a comment. Errors name the file and the line.
 - `delay=trace:FILE`: a duration per line, one for each frame; or `TIME DELAY` in each line.
 - `rate=trace:FILE`: `TIME RATE` in each line; the rate `0` stops the link.
 - `TIME` is in seconds (`2.5`) or has a unit (`2500ms`); times ascend from 0, the start of the path or of the change.
-  `TIME repeat` as the last line starts again; without it the last value stays.
+  `TIME repeat` as the last line starts the file again; without this line the last value stays.
 - `rate=mahimahi:FILE`: in each line a time in milliseconds at which 1500 bytes may be sent, not decreasing.
-  At the last one the trace starts again.
+  At the last time the trace starts again.
 - `dist=FILE`: whole numbers, each 1/8192 of the jitter, as in iproute2's tables
   (`/usr/lib/*/tc/normal.dist`); all are equally likely.
 

@@ -80,7 +80,8 @@ void KeepOvsSettings(const Deflection& deflection) {
   const std::vector<OvsSetting> settings = OvsSettings(deflection);
   for (const OvsSetting& setting : settings) {
     if (setting.Kept().empty()) continue;
-    throw UsageError(fmt::format("port {} is deflected already; --undo that first", setting.port));
+    throw UsageError(fmt::format(
+        "port {} is already deflected; undo that deflection first with --undo", setting.port));
   }
   for (const OvsSetting& setting : settings) {
     const std::string value = Output({"ovs-vsctl", "get", "port", setting.port, setting.column});

@@ -47,7 +47,7 @@ const Piece kEnd = {For::kDevice, "end\n"};
 const Template kIos = {
     kBegin,
     {For::kRouted,
-     "! static labels need a range of their own: mpls label range 100000 199999 static 16 99999\n"},
+     "! static labels need a separate range: mpls label range 100000 199999 static 16 99999\n"},
     kVlans,
     kPorts,
     {For::kSwitched,

@@ -60,7 +60,7 @@ SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan) {
   return Within("--link " + text, [&] {
     const std::vector<std::string> parts = SplitAt(text, ',');
     if ((parts.size() != 2 && parts.size() != 4) || parts[0].empty() || parts[1].empty()) {
-      throw UsageError("a link is PORT,PORT or PORT,PORT,VLAN,VLAN");
+      throw UsageError("invalid link; expected PORT,PORT or PORT,PORT,VLAN,VLAN");
     }
     const auto vlan = [&](size_t index) {
       if (index < parts.size()) return static_cast<uint16_t>(ParseInteger(parts[index], 1, 4094));
@@ -68,7 +68,7 @@ SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan) {
     };
     SwitchedLink link{parts[0], parts[1], vlan(2), 0};
     link.vlan_b = vlan(3);
-    if (link.a == link.b) throw UsageError("both ends are the same port");
+    if (link.a == link.b) throw UsageError("both ends of the link are the same port");
     if (link.vlan_a > 4094 || link.vlan_b > 4094) throw UsageError("no VLANs are left below 4095");
     return link;
   });
@@ -83,7 +83,8 @@ RoutedLink ParseRoutedLink(const std::string& text) {
       const auto found = values.find(word.substr(0, equals));
       if (word.empty()) continue;
       if (equals == std::string::npos || found == values.end()) {
-        throw UsageError(fmt::format("\"{}\": give label=, to=, via=, back= and back-via=", word));
+        throw UsageError(
+            fmt::format("\"{}\": unknown; expected label=, to=, via=, back= and back-via=", word));
       }
       found->second = word.substr(equals + 1);
     }
@@ -98,7 +99,7 @@ RoutedLink ParseRoutedLink(const std::string& text) {
     link.back_via = wire::IpAddress::Parse(values["back-via"]);
     for (const auto family : {link.to.address.family, link.back.address.family, link.via.family,
                               link.back_via.family}) {
-      if (family != wire::Family::kIpv4) throw UsageError("IPv4 addresses only");
+      if (family != wire::Family::kIpv4) throw UsageError("only IPv4 addresses are supported");
     }
     return link;
   });
@@ -106,21 +107,24 @@ RoutedLink ParseRoutedLink(const std::string& text) {
 
 void CheckDeflection(Vendor vendor, const Deflection& deflection) {
   if (deflection.switched.empty() && deflection.routed.empty()) {
-    throw UsageError("nothing to deflect: give --link PORT,PORT (or --mpls for routers)");
+    throw UsageError("nothing to deflect; specify --link PORT,PORT (or --mpls for routers)");
   }
   if (IsHost(vendor) && !deflection.routed.empty()) {
-    throw UsageError("--mpls is for routers: ios, junos, eos");
+    throw UsageError("--mpls is supported only for routers: ios, junos, eos");
   }
   if (!deflection.redirect_ports.empty()) {
-    if (vendor != Vendor::kLinux) throw UsageError("--redirect is for linux");
+    if (vendor != Vendor::kLinux) throw UsageError("--redirect is supported only for linux");
     if (deflection.switched.size() != 1) {
       throw UsageError(
-          "--redirect: two ports to the emulator serve one --link; give VLANs for more");
+          "--redirect: the two ports to the emulator serve only one --link; use VLANs for several "
+          "links");
     }
   } else if (deflection.trunk.empty()) {
-    throw UsageError("give --trunk PORT, the port of the emulator");
+    throw UsageError(
+        "--trunk is missing; specify --trunk PORT, the port that leads to the emulator");
   } else if (vendor == Vendor::kLinux && deflection.bridge.empty()) {
-    throw UsageError("give --bridge BRIDGE, which the ports belong to, or --redirect PORT PORT");
+    throw UsageError(
+        "specify --bridge BRIDGE, the bridge that the ports belong to, or --redirect PORT PORT");
   }
   if (IsHost(vendor)) CheckNames(deflection);
   std::set<uint16_t> vlans;
@@ -131,7 +135,7 @@ void CheckDeflection(Vendor vendor, const Deflection& deflection) {
   }
   for (const RoutedLink& link : deflection.routed) {
     if (vendor == Vendor::kJunos && link.label < 1000000) {
-      throw UsageError("Junos reserves labels below 1000000; give one above");
+      throw UsageError("Junos reserves labels below 1000000; specify a higher label");
     }
   }
 }

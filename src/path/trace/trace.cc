@@ -39,13 +39,14 @@ std::vector<bool> ParseLossTrace(std::string_view text, const std::string& file)
       for (char c : field) {
         if (c != '0' && c != '1') {
           throw UsageError(
-              fmt::format("\"{}\": give 0 (passes) or 1 (is lost) for each packet", field));
+              fmt::format("\"{}\": expected 0 (passes) or 1 (is lost) for each packet", field));
         }
         trace.push_back(c == '1');
       }
     });
   });
-  if (trace.empty()) throw UsageError(file + ": an empty trace; give 0 or 1 for each packet");
+  if (trace.empty())
+    throw UsageError(file + ": the trace is empty; expected 0 or 1 for each packet");
   return trace;
 }
 
@@ -55,13 +56,14 @@ DelayTrace ParseDelayTrace(std::string_view text, const std::string& file) {
     const bool timed = line.find_first_of(" \t") != std::string_view::npos;
     if (!trace.delays.empty() && timed == trace.times.empty()) {
       throw UsageError(fmt::format(
-          "\"{}\": give one duration in every line, or a time and a duration in every line", line));
+          "\"{}\": expected one duration in every line, or a time and a duration in every line",
+          line));
     }
     if (timed) return AddTimed(trace, line);
     trace.delays.push_back(ParseSpan(line));
   });
   if (trace.delays.empty()) {
-    throw UsageError(file + ": an empty trace; give a duration in each line");
+    throw UsageError(file + ": the trace is empty; expected a duration in each line");
   }
   return trace;
 }

@@ -53,7 +53,7 @@ inline std::pair<Duration, std::string_view> SplitTimed(std::string_view line,
                                                         std::string_view example) {
   const size_t space = line.find_first_of(" \t");
   if (space == std::string_view::npos) {
-    throw UsageError(fmt::format("\"{}\" is not \"{}\", as in \"{}\"", line, form, example));
+    throw UsageError(fmt::format("\"{}\": expected \"{}\", as in \"{}\"", line, form, example));
   }
   const std::string_view word = line.substr(line.find_first_not_of(" \t", space));
   const std::string time(line.substr(0, space));
@@ -61,8 +61,8 @@ inline std::pair<Duration, std::string_view> SplitTimed(std::string_view line,
   try {
     return {ParseDuration(has_unit ? time : time + "s"), word};
   } catch (const UsageError&) {
-    throw UsageError(
-        fmt::format("\"{}\": not a time, as in \"2.5\" (seconds) or \"2500ms\"", time));
+    throw UsageError(fmt::format(
+        "\"{}\": not a valid time; expected a time such as \"2.5\" (seconds) or \"2500ms\"", time));
   }
 }
 

@@ -24,8 +24,8 @@ TEST(TraceTest, ReadsLosses) {
   EXPECT_EQ(ParseLossTrace("0 1\n# a comment\n110\r\n0", "t.txt"),
             (std::vector<bool>{false, true, true, true, false, false}));
   EXPECT_EQ(TraceError(ParseLossTrace, "0\n2"),
-            "t.txt:2: \"2\": give 0 (passes) or 1 (is lost) for each packet");
-  EXPECT_THAT(TraceError(ParseLossTrace, "\n#\n"), HasSubstr("t.txt: an empty trace"));
+            "t.txt:2: \"2\": expected 0 (passes) or 1 (is lost) for each packet");
+  EXPECT_THAT(TraceError(ParseLossTrace, "\n#\n"), HasSubstr("t.txt: the trace is empty"));
 }
 
 TEST(TraceTest, ReadsADelayAPacket) {
@@ -47,15 +47,17 @@ TEST(TraceTest, ReadsDelaysOverTime) {
 
 TEST(TraceTest, NamesWhatIsWrongWithDelays) {
   const auto error = [](std::string_view text) { return TraceError(ParseDelayTrace, text); };
-  EXPECT_THAT(error(""), HasSubstr("t.txt: an empty trace"));
+  EXPECT_THAT(error(""), HasSubstr("t.txt: the trace is empty"));
   EXPECT_THAT(error("10"), HasSubstr("t.txt:1: \"10\": a duration needs its unit"));
-  EXPECT_THAT(error("10ms\n1 10ms"), HasSubstr("t.txt:2: \"1 10ms\": give one duration in every"));
-  EXPECT_THAT(error("0 10ms\n10ms"), HasSubstr("t.txt:2: \"10ms\": give one duration in every"));
+  EXPECT_THAT(error("10ms\n1 10ms"),
+              HasSubstr("t.txt:2: \"1 10ms\": expected one duration in every"));
+  EXPECT_THAT(error("0 10ms\n10ms"),
+              HasSubstr("t.txt:2: \"10ms\": expected one duration in every"));
   EXPECT_THAT(error("1 10ms"), HasSubstr("t.txt:1: the first line's time must be 0"));
   EXPECT_THAT(error("0 1ms\n2 1ms\n1 1ms"), HasSubstr("t.txt:3: times must increase"));
   EXPECT_THAT(error("0 1ms\n1 repeat\n2 1ms"), HasSubstr("t.txt:3: nothing may follow"));
   EXPECT_THAT(error("0 repeat"), HasSubstr("t.txt:1: a trace that repeats must have a duration"));
-  EXPECT_THAT(error("x 1ms"), HasSubstr("\"x\": not a time"));
+  EXPECT_THAT(error("x 1ms"), HasSubstr("\"x\": not a valid time"));
   EXPECT_THAT(error("0 1 2"), HasSubstr("t.txt:1: \"1 2\""));
 }
 

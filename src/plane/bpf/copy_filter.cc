@@ -14,8 +14,8 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr Object::Purpose kOfCopies{"eBPF beside the forwarder in userspace",
-                                    "the kernel drops its copies itself"};
+constexpr Object::Purpose kOfCopies{"eBPF filter for data plane userspace",
+                                    "the kernel drops its copies of the packets itself"};
 
 template <class Key>
 Key NetworkKey(const wire::IpPrefix& network) {
@@ -91,7 +91,7 @@ void CopyFilter::Discard(const std::set<wire::Family>& families) {
   const uint32_t only = 0;
   const uint32_t value = (families.contains(wire::Family::kIpv4) ? VIADUCT_COPY_IPV4 : 0) |
                          (families.contains(wire::Family::kIpv6) ? VIADUCT_COPY_IPV6 : 0);
-  state_->variables.Set(only, value, "tell which copies a kernel does not need");
+  state_->variables.Set(only, value, "store which copies a kernel does not need");
 }
 
 void CopyFilter::AttachTo(int namespace_fd, const std::set<int>& ifindexes) {

@@ -25,7 +25,8 @@ uint32_t PlacesFor(const std::vector<Interface>& ports) {
     for (const Interface& port : ports) taken.insert(static_cast<uint32_t>(port.ifindex) % places);
     if (taken.size() == ports.size()) return places;
   }
-  throw EnvironmentError("eBPF data plane: a node's interfaces have too different numbers");
+  throw EnvironmentError(
+      "eBPF data plane: the index numbers of a node's interfaces are too far apart");
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ struct ForwardProgram::State {
       filter.bits[hash / 64] |= uint64_t{1} << (hash % 64);
     }
     const uint32_t only = 0;
-    own_filter.Set(only, filter, "store which addresses the eBPF data plane may have");
+    own_filter.Set(only, filter, "store the address filter of the eBPF data plane");
   }
 
   uint32_t place_mask;  // the only constant that the loader sets in the program

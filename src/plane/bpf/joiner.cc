@@ -127,7 +127,7 @@ struct Joiner::State {
     for (size_t i = ends.size(); i > 0; --i) {
       const viaduct_loss_on_way wire{loss_numbers.at(ends[i - 1]), next};
       next = places.at(i - 1);
-      losses_on_way.Set(next, wire, "store a wire that loses");
+      losses_on_way.Set(next, wire, "store the losses of a wire");
     }
     return next;
   }
@@ -198,7 +198,7 @@ void Joiner::Remove(const PathKey& key) { state_->numbers.Remove(KeyOf(key)); }
 
 uint64_t Joiner::TooBigs() const {
   constexpr uint32_t kFirst = 0;
-  return state_->too_bigs.Get<uint64_t>(kFirst, "count messages of path MTUs");
+  return state_->too_bigs.Get<uint64_t>(kFirst, "read the number of path MTU messages");
 }
 
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {

@@ -66,7 +66,7 @@ TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
 TEST_F(OlderKernelRootTest, AKernelWithoutAHelper) {
   const Lacking lacking("bpf_redirect_peer()");
   EXPECT_THAT(Unavailable(),
-              testing::HasSubstr("too old, without bpf_redirect_peer(); use another data_plane"));
+              testing::HasSubstr("too old and lacks bpf_redirect_peer(); use another data_plane"));
 }
 
 TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
@@ -74,7 +74,7 @@ TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
     const Lacking lacking(helper);
     EXPECT_THAT(
         MessageOf([] { std::ignore = AttachUpcalls(sys::OpenCurrentNamespace().get(), {}); }),
-        testing::HasSubstr(std::string("too old, without ") + helper + "; use mode emulate"));
+        testing::HasSubstr(std::string("too old and lacks ") + helper + "; use mode emulate"));
   }
 }
 

@@ -53,21 +53,22 @@ std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
   return ChoosePlane(kOpen, place).plane->make_sink(place);
 }
 
-constexpr const char* kAsked = "the scenario asks for it";
+constexpr const char* kAsked = "requested by the scenario";
 
 Choice ChooseForRouter(const NodePlace& place, const std::string& by_hop) {
   if (place.interfaces.size() < 2 || place.wires.empty()) {
-    return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
+    return {&kKernelPlane,
+            "the node has no two interfaces between which eBPF could forward packets"};
   }
   static const std::string reason = bpf::Unavailable();
   if (!reason.empty()) return {&kKernelPlane, reason};
-  return {&kEbpfPlane, "the fastest hop by hop: " + by_hop};
+  return {&kEbpfPlane, "the fastest data plane hop by hop; paths are not joined: " + by_hop};
 }
 
 Choice ChooseForRBridge(const NodePlace&, const std::string&) {
   static const std::string reason = bpf::RBridgeUnavailable();
   if (!reason.empty()) return {&kUserspaceRBridge, reason};
-  return {&kEbpfRBridge, "the fastest for an RBridge"};
+  return {&kEbpfRBridge, "the fastest data plane for an RBridge"};
 }
 
 // Always chooses kUserspacePlane; the choice's reason includes the disadvantage on a machine where
@@ -75,38 +76,49 @@ Choice ChooseForRBridge(const NodePlace&, const std::string&) {
 Choice ChooseUserspace(const NodePlace&, const std::string&) {
   static const std::string reason = bpf::CopyFilterUnavailable();
   if (reason.empty()) return {&kUserspacePlane, kAsked};
-  return {&kUserspacePlane,
-          fmt::format("{}; its kernel gets a copy of every packet, which makes it slower: {}",
-                      kAsked, reason)};
+  return {
+      &kUserspacePlane,
+      fmt::format(
+          "{}; the kernel of the node gets a copy of every packet, which makes the node slower: {}",
+          kAsked, reason)};
 }
 
 constexpr Refusal kNoProgramDevice{
-    Feature::kProgramDevice, "program addresses are for nodes whose data plane is the simulator"};
+    Feature::kProgramDevice,
+    "program addresses are supported only on nodes whose data plane is the simulator"};
 constexpr Refusal kNoSimulatedTcp{
     Feature::kSimulatedTcp,
     "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "
     "program, or use the simulator as this node's data plane"};
-constexpr Refusal kNoContainer{Feature::kContainer,
-                               "a container has a kernel, and no other data plane"};
+constexpr Refusal kNoContainer{
+    Feature::kContainer, "the data plane of a container is always its kernel; remove data_plane"};
 
 constexpr std::array kRefusedByKernel = {kNoProgramDevice, kNoSimulatedTcp};
 constexpr std::array kRefusedBeforeKernel = {kNoProgramDevice, kNoSimulatedTcp, kNoContainer};
 constexpr std::array kRefusedByRBridge = {
-    Refusal{Feature::kKernelStack, "an RBridge has no stack"},
-    Refusal{Feature::kProgramDevice, "an RBridge has no addresses for programs"},
-    Refusal{Feature::kMulticast, "an RBridge forwards frames"},
+    Refusal{Feature::kKernelStack,
+            "an RBridge has no IP stack, so a host cannot use this data plane; remove data_plane"},
+    Refusal{Feature::kProgramDevice,
+            "the node is an RBridge, which has no IP address: programs cannot run on it"},
+    Refusal{Feature::kMulticast,
+            "the node is an RBridge, which forwards Ethernet frames, not IP packets"},
     kNoContainer,
 };
 constexpr std::array kRefusedByProgram = {
-    Refusal{Feature::kKernelStack, "a node that forwards frames by a program has no stack"},
+    Refusal{Feature::kKernelStack,
+            "a node that forwards frames with a program has no IP stack, so a host cannot use this "
+            "data plane; remove data_plane"},
     Refusal{Feature::kProgramDevice,
-            "a node that forwards frames by a program has no addresses for others"},
-    Refusal{Feature::kMulticast, "it forwards frames, by a program"},
+            "the node forwards frames with a program and has no IP address: other programs cannot "
+            "run on it"},
+    Refusal{Feature::kMulticast,
+            "the node forwards Ethernet frames with a program, not IP packets"},
     kNoContainer,
 };
 constexpr std::array kRefusedBySimulator = {
-    Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
-    Refusal{Feature::kMulticast, "its data plane is the simulator"},
+    Refusal{Feature::kKernelStack,
+            "the data plane of a host is always its kernel; remove data_plane"},
+    Refusal{Feature::kMulticast, "the data plane of the node is the simulator"},
     kNoContainer,
 };
 

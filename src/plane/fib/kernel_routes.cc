@@ -66,7 +66,8 @@ struct KernelRoutes::Outcome {
   std::string text;
   std::string Reason() const {
     if (error == EEXIST)
-      return "the namespace has another route to it that Viaduct did not install";
+      return "the network namespace already has a route to this destination that Viaduct did not "
+             "install";
     return text.empty() ? std::strerror(error) : fmt::format("{} ({})", std::strerror(error), text);
   }
 };
@@ -136,7 +137,7 @@ void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcome
   while (true) {
     const ssize_t received = recv(fd, buffer.data(), buffer.size(), 0);
     if (received < 0 && errno == EINTR) continue;
-    SystemCall("receive the kernel's answers to routes", received);
+    SystemCall("receive the kernel's answers about routes", received);
     auto left = static_cast<unsigned int>(received);
     for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
          message = NLMSG_NEXT(message, left)) {
@@ -186,7 +187,7 @@ std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector
   for (const Route& route : routes) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) {
-      refused->push_back({route, "no such interface"});
+      refused->push_back({route, "the interface does not exist"});
     } else if (MixesFamilies(route)) {
       refused->push_back({route, "gateway and destination are of different address families"});
     } else {

@@ -39,7 +39,8 @@ std::map<std::string, uint64_t> RBridgeDrops(
 }
 
 void RefuseRoutes(const RouteChanges& changes) {
-  if (!changes.empty()) throw UsageError("a node that forwards frames has no routes");
+  if (!changes.empty())
+    throw UsageError("a node that forwards Ethernet frames does not support routes");
 }
 
 }  // namespace viaduct::fib

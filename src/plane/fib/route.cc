@@ -30,7 +30,7 @@ std::string ToString(const Route& route) {
     text += " dev " + hop.interface;
   }
   if (route.metric != 0) text += fmt::format(" metric {}", route.metric);
-  if (route.table == Table::kPreferred) text += " (before the connected networks)";
+  if (route.table == Table::kPreferred) text += " (preferred over the connected networks)";
   return text;
 }
 

@@ -10,7 +10,9 @@ namespace viaduct::fib {
 namespace {
 
 const forward::ProgramDescription& ProgramOf(const NodePlace& place) {
-  if (!place.program) throw UsageError("a node that forwards by a program, of which there is none");
+  if (!place.program)
+    throw UsageError(
+        "the data plane of the node is a forwarding program, but no program is specified");
   return *place.program;
 }
 

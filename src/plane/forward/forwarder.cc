@@ -33,7 +33,8 @@ std::unique_ptr<AnyProgram> MakeProgram(const ProgramDescription& described, con
   if (const ProgramKind* known = FindProgram(described.name)) return known->make(node);
   const ProgramKind& kind = LoadProgram(described.name);
   if (DescribeProgram(kind, described.name) != described) {
-    throw UsageError(described.name + ": is another forwarding program than when the run began");
+    throw UsageError(described.name +
+                     ": the forwarding program has changed since the start of the run");
   }
   return kind.make(node);
 }

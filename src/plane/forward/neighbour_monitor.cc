@@ -74,7 +74,7 @@ void NeighbourMonitor::RequestAll() {
   message.AppendHeader(ndmsg{});
   nlmsghdr* header = nlmsg_hdr(message.get());
   header->nlmsg_pid = 0;
-  SystemCall("ask for the neighbours", send(socket_.get(), header, header->nlmsg_len, 0));
+  SystemCall("query the neighbours", send(socket_.get(), header, header->nlmsg_len, 0));
 }
 
 void NeighbourMonitor::Read(NeighbourTable* table) {

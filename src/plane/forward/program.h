@@ -97,7 +97,8 @@ class HeldProgram final : public AnyProgram {
     for (const Frame& frame : frames) {
       const size_t outcome = program_.Take(frame, outbox);
       // An outcome outside of the program's list cannot be counted.
-      if (outcome >= P::kOutcomes.size()) throw std::out_of_range("no outcome of the program's");
+      if (outcome >= P::kOutcomes.size())
+        throw std::out_of_range("the program returned an outcome that is not in kOutcomes");
       counters.Add(frame.port, outcome, frame.bytes.size());
     }
   }

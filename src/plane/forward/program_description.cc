@@ -57,17 +57,18 @@ const ProgramKind& LoadLibrary(const std::string& file) {
   const auto* exported =
       static_cast<const ExportedProgram*>(dlsym(library, "viaduct_forwarding_program"));
   if (exported == nullptr) {
-    throw UsageError(fmt::format(
-        "forwarding program: {}: exports none; write VIADUCT_FORWARDING_PROGRAM(Class) in it",
-        path));
+    throw UsageError(
+        fmt::format("forwarding program: {}: the library does not export a forwarding program; add "
+                    "VIADUCT_FORWARDING_PROGRAM(Class) to its source",
+                    path));
   }
   const ExportedProgram mine{};
   if (exported->interface != mine.interface || exported->kind_size != mine.kind_size ||
       exported->node_size != mine.node_size || exported->outbox_size != mine.outbox_size) {
-    throw UsageError(fmt::format(
-        "forwarding program: {}: was compiled with the headers of another version of Viaduct; "
-        "compile it again",
-        path));
+    throw UsageError(
+        fmt::format("forwarding program: {}: was compiled with the headers of another version of "
+                    "Viaduct; compile the program again",
+                    path));
   }
   DescribeProgram(exported->kind, path).Check();
   return exported->kind;
@@ -99,44 +100,52 @@ void ProgramDescription::Check() const {
     fail("the first of its outcomes must be \"forwarded\"");
   }
   if (outcomes.size() > kMaxOutcomes) {
-    fail(fmt::format("{} outcomes are more than {}", outcomes.size(), kMaxOutcomes));
+    fail(fmt::format("the program has {} outcomes, but at most {} are supported", outcomes.size(),
+                     kMaxOutcomes));
   }
   std::set<std::string> names = {"ring-full", "not-sent", "forwarded-bytes"};
   for (const std::string& outcome : outcomes) {
     if (!IsWord(outcome)) {
       fail(
-          fmt::format("an outcome is a word of at most {} letters a to z, digits, - and _, not "
-                      "\"{}\"",
+          fmt::format("the name of an outcome must have at most {} characters (letters a to z, "
+                      "digits, - and _), unlike \"{}\"",
                       kMaxWord, outcome.substr(0, kMaxWord)));
     }
     if (!names.insert(outcome).second) {
-      fail(fmt::format("the outcome \"{}\" is there twice, or the forwarder's own", outcome));
+      fail(fmt::format(
+          "the outcome \"{}\" is specified twice, or its name is reserved for the forwarder",
+          outcome));
     }
   }
   for (const std::string& loss : losses) {
-    if (loss == outcomes.front()) fail("what is forwarded is no loss");
+    if (loss == outcomes.front()) fail("the outcome \"forwarded\" cannot be a loss");
     if (std::ranges::find(outcomes, loss) == outcomes.end()) {
-      fail(fmt::format("\"{}\" of its losses is none of its outcomes", loss));
+      fail(fmt::format("the loss \"{}\" is not one of the program's outcomes", loss));
     }
   }
   if (filter.size() > kMaxFilter) {
-    fail(fmt::format("a filter of {} bytes is longer than {}", filter.size(), kMaxFilter));
+    fail(fmt::format("the filter has {} bytes, but at most {} are supported", filter.size(),
+                     kMaxFilter));
   }
   if (table_words > kMaxTableWords) {
-    fail(fmt::format("a table of {} words is larger than {}", table_words, kMaxTableWords));
+    fail(fmt::format("the table has {} words, but at most {} are supported", table_words,
+                     kMaxTableWords));
   }
   if (overhead > kMaxOverhead) {
-    fail(fmt::format("{} bytes of overhead are more than {}", overhead, kMaxOverhead));
+    fail(fmt::format("the overhead is {} bytes, but at most {} are supported", overhead,
+                     kMaxOverhead));
   }
   namespace type = wire::ether_type;
   constexpr std::array kOfHosts = {type::kIpv4, type::kArp,         type::kIpv6,
                                    type::kVlan, type::kServiceVlan, type::kMpls};
   if (std::ranges::find(kOfHosts, control_type) != kOfHosts.end()) {
-    fail(fmt::format("the EtherType {:#06x} is that of hosts' frames, not a protocol's own",
-                     control_type));
+    fail(
+        fmt::format("the EtherType {:#06x} is used by frames of hosts; a control protocol needs a "
+                    "separate EtherType",
+                    control_type));
   }
   if (control_type != 0 && control_type < 0x600) {
-    fail(fmt::format("{:#06x} is no EtherType: these begin at 0x0600", control_type));
+    fail(fmt::format("{:#06x} is not an EtherType: EtherTypes begin at 0x0600", control_type));
   }
 }
 
@@ -163,7 +172,7 @@ const ProgramKind& LoadProgram(const std::string& name) {
   if (IsProgramLibrary(name)) return LoadLibrary(name);
   if (std::ranges::find(kStandalone, name) == kStandalone.end()) {
     throw UsageError(
-        fmt::format("forwarding program: '{}' is not one of {}, and no shared library (FILE.so)",
+        fmt::format("forwarding program: '{}' is neither one of {} nor a shared library (FILE.so)",
                     name, StandaloneNames()));
   }
   return *FindProgram(name);

@@ -92,19 +92,19 @@ TEST(ProgramDescriptionTest, WhatContradictsItselfIsRefused) {
   EXPECT_THAT(Refusal([](D& d) { d.outcomes = {}; }), HasSubstr("must be \"forwarded\""));
   EXPECT_THAT(Refusal([](D& d) { d.outcomes = {"lost"}; }), HasSubstr("must be \"forwarded\""));
   EXPECT_THAT(Refusal([](D& d) { d.outcomes.resize(D::kMaxOutcomes + 1); }),
-              HasSubstr("outcomes are more than"));
+              HasSubstr("outcomes, but at most"));
   for (const char* name : {"", "Lost", "a b", "\033[31m", "lost\n", "forwarded", "not-sent"}) {
     static std::string added;
     added = name;
     EXPECT_NE(Refusal([](D& d) { d.outcomes.push_back(added); }), "") << name;
   }
-  EXPECT_THAT(Refusal([](D& d) { d.losses = {"forwarded"}; }), HasSubstr("is no loss"));
-  EXPECT_THAT(Refusal([](D& d) { d.control_type = 0x0800; }), HasSubstr("hosts' frames"));
-  EXPECT_THAT(Refusal([](D& d) { d.losses = {"gone"}; }), HasSubstr("\"gone\" of its losses"));
+  EXPECT_THAT(Refusal([](D& d) { d.losses = {"forwarded"}; }), HasSubstr("cannot be a loss"));
+  EXPECT_THAT(Refusal([](D& d) { d.control_type = 0x0800; }), HasSubstr("frames of hosts"));
+  EXPECT_THAT(Refusal([](D& d) { d.losses = {"gone"}; }), HasSubstr("the loss \"gone\""));
   EXPECT_THAT(Refusal([](D& d) { d.filter.resize(D::kMaxFilter + 1, 'x'); }), HasSubstr("filter"));
   EXPECT_THAT(Refusal([](D& d) { d.table_words = D::kMaxTableWords + 1; }), HasSubstr("words"));
   EXPECT_THAT(Refusal([](D& d) { d.overhead = D::kMaxOverhead + 1; }), HasSubstr("overhead"));
-  EXPECT_THAT(Refusal([](D& d) { d.control_type = 0x5ff; }), HasSubstr("no EtherType"));
+  EXPECT_THAT(Refusal([](D& d) { d.control_type = 0x5ff; }), HasSubstr("is not an EtherType"));
 }
 
 TEST(ProgramDescriptionTest, KnownNames) {

@@ -43,7 +43,7 @@ RBridgeTablesReader::RBridgeTablesReader(std::span<const Word> words)
   if (words.size() < rbridge_tables::kWords ||
       words[rbridge_tables::kMagicWord] != rbridge_tables::kMagic ||
       words[rbridge_tables::kSizeWord] != rbridge_tables::kCopyWords) {
-    throw UsageError("an RBridge's tables in shared memory: of another format");
+    throw UsageError("the tables of an RBridge in shared memory have a different format");
   }
   tables_->Clear();
 }

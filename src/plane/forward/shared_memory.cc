@@ -19,10 +19,12 @@ namespace viaduct::forward {
 Mapping::Mapping(int fd, Access access) {
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
-    throw UsageError("shared memory that may shrink, or a descriptor of something else");
+    throw UsageError(
+        "the shared memory is not sealed against shrinking, or the descriptor refers to something "
+        "else");
   }
   struct stat status {};
-  SystemCall("size of shared memory", fstat(fd, &status));
+  SystemCall("query the size of shared memory", fstat(fd, &status));
   const int protection = access == Access::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
   const auto bytes = static_cast<size_t>(status.st_size);
   void* const memory = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
@@ -53,11 +55,12 @@ SharedMemory MakeSharedMemory(const char* name, size_t words, Writers writers) {
   memory.fd = UniqueFd(
       SystemCall("create shared memory", memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   const int fd = memory.fd.get();
-  SystemCall("size shared memory", ftruncate(fd, static_cast<off_t>(words * sizeof(Word))));
+  SystemCall("set the size of shared memory",
+             ftruncate(fd, static_cast<off_t>(words * sizeof(Word))));
   SystemCall("seal shared memory", fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
   memory.mapping = Mapping(fd, Mapping::Access::kWrite);
   const std::span<Word> mapped = memory.mapping.writable();
-  SystemCall("keep shared memory from forked processes",
+  SystemCall("exclude shared memory from forked processes",
              madvise(mapped.data(), mapped.size_bytes(), MADV_DONTFORK));
   const int last = writers == Writers::kCreator ? F_SEAL_FUTURE_WRITE : 0;
   SystemCall("seal shared memory", fcntl(fd, F_ADD_SEALS, last | F_SEAL_SEAL));

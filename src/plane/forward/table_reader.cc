@@ -36,11 +36,12 @@ IcmpLimits LimitsOf(uint64_t ipv4, uint64_t ipv6) {
 }  // namespace
 
 TableReader::TableReader(std::span<const Word> words) : words_(words) {
-  if (At(kMagicWord) != kMagic) throw UsageError("this memory is no forwarding table");
+  if (At(kMagicWord) != kMagic) throw UsageError("this memory is not a forwarding table");
   if (At(kFormatWord) != kFormat) {
-    throw UsageError("this forwarding table has another format; its writer is another version");
+    throw UsageError(
+        "this forwarding table has a different format, because it was written by another version");
   }
-  if (At(kSizeWord) > words.size()) throw UsageError("this forwarding table is cut off");
+  if (At(kSizeWord) > words.size()) throw UsageError("this forwarding table is truncated");
 }
 
 Found TableReader::Lookup(const wire::IpAddress& address, uint32_t flow_hash) const {

@@ -44,7 +44,8 @@ uint32_t TableMemory::TakeOf(size_t size_class) {
     return free_[size_class].extract(free_[size_class].begin()).value();
   }
   if (size_class == kClasses - 1) {
-    if (next_ + kLargest > words_) throw Error("a forwarding table has outgrown its memory");
+    if (next_ + kLargest > words_)
+      throw Error("the forwarding table no longer fits into its memory");
     next_ += kLargest;
     return static_cast<uint32_t>(next_ - kLargest);
   }

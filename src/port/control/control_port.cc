@@ -57,7 +57,7 @@ ControlClaim Canonical(ControlClaim claim) {
 
 void JoinOrThrow(ControlSocket& socket, const wire::IpAddress& group) {
   if (const int error = socket.Join(group); error != 0) {
-    throw SystemError(fmt::format("join of multicast group {}", group.ToString()), error);
+    throw SystemError(fmt::format("join multicast group {}", group.ToString()), error);
   }
 }
 

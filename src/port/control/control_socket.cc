@@ -117,7 +117,7 @@ void ControlSocket::Restrict(int ifindex) {
   if (bound == 0) {
     Set(fd(), SOL_SOCKET, SO_BINDTOIFINDEX, ifindex, "SO_BINDTOIFINDEX");
   } else if (bound != ifindex) {
-    throw Error(fmt::format("control socket is bound to interface {}, not {}", bound, ifindex));
+    throw Error(fmt::format("the control socket is bound to interface {}, not {}", bound, ifindex));
   }
 }
 

@@ -193,12 +193,13 @@ TEST_F(DpdkTest, RefusesInOneLineWithTheReason) {
   expect({.interface = "net_af_xdp0,iface=b0"}, "use af_xdp");
   expect({.interface = "net_nothing0,iface=b0"}, "DPDK: cannot open the device net_nothing0");
   expect({.interface = "0000:ff:1f.7"}, "DPDK: cannot open the device 0000:ff:1f.7");
-  expect({.interface = "net_tap0,iface=t0", .filter = "tcp"}, "it has no filter");
+  expect({.interface = "net_tap0,iface=t0", .filter = "tcp"},
+         "filters are supported only on interfaces");
   expect({.interface = "b0", .filter = "nonsense"}, "nonsense");
   network.b.Run("ip tuntap add tun0 mode tun; ip link set tun0 up");
-  expect({.interface = "tun0"}, "not Ethernet's");
+  expect({.interface = "tun0"}, "does not carry Ethernet frames");
   const auto first = Open(network.b, {.interface = "b0"});
-  expect({.interface = "b0"}, "this process has a port on it already");
+  expect({.interface = "b0"}, "this process already has a port on this interface");
   EXPECT_EQ(Refusal(network.a, {.interface = "a0"}), "") << "and can be opened afterwards";
 }
 

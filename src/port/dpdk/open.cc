@@ -23,8 +23,8 @@ namespace viaduct::dpdk {
 namespace {
 
 constexpr char kNotBuilt[] =
-    "this build of Viaduct has no DPDK: it was compiled without libdpdk-dev, or its package "
-    "viaduct-dpdk is not installed";
+    "this build of Viaduct does not support DPDK: Viaduct was compiled without libdpdk-dev, or the "
+    "package viaduct-dpdk is not installed";
 
 // Returns a function of the DPDK library by its name. The first call loads the library, which stays
 // loaded.
@@ -43,9 +43,10 @@ Function* Find(const char* name) {
 // Throws UsageError if the interface's name has a character that ends a name for DPDK.
 void CheckName(const std::string& interface) {
   if (interface.find_first_of(",=[]") == std::string::npos) return;
-  throw UsageError(fmt::format(
-      "DPDK on interface {}: its name has one of the characters ,=[]; ip link set {} name NEW",
-      interface, interface));
+  throw UsageError(
+      fmt::format("DPDK on interface {}: the name contains one of the characters ,=[]; rename the "
+                  "interface with: ip link set {} name NEW",
+                  interface, interface));
 }
 
 // Attaches a filter that drops the frames that this machine's kernel sends on the interface. The
@@ -69,7 +70,8 @@ Device DeviceOn(Request& request) {
   const auto link = sys::Netlink().FindLink(request.interface);
   if (!link) throw UsageError("there is no interface " + request.interface + "; see ip link");
   if (!link->ethernet) {
-    throw UsageError("DPDK on interface " + request.interface + ": its frames are not Ethernet's");
+    throw UsageError("DPDK on interface " + request.interface +
+                     ": the interface does not carry Ethernet frames");
   }
   CheckName(request.interface);
   Device device;
@@ -86,11 +88,12 @@ Device DeviceOfItsOwn(const Request& request) {
   const auto refuse = [&](const char* reason) {
     throw UsageError(fmt::format("DPDK device {}: {}", request.interface, reason));
   };
-  if (!request.filter.empty()) refuse("it has no filter; only interfaces of the kernel's have");
-  if (!request.qdisc_bypass) refuse("its frames pass no queueing discipline");
+  if (!request.filter.empty()) refuse("filters are supported only on interfaces of the kernel");
+  if (!request.qdisc_bypass) refuse("its frames cannot pass through a queueing discipline");
   if (request.interface.starts_with("net_af_xdp")) {
     refuse(
-        "this driver leaves its program attached to the interface when it is killed; use af_xdp");
+        "this driver leaves its program attached to the interface when the process is killed; use "
+        "af_xdp");
   }
   Device device;
   device.name = request.interface;
@@ -113,8 +116,7 @@ void CheckUsable() {
   if (!Unavailable().empty()) throw EnvironmentError(Unavailable() + "; use AF_PACKET");
   if (geteuid() != 0) {
     throw EnvironmentError(
-        "DPDK opens devices in the process that uses them, which has to be "
-        "root's; use AF_PACKET");
+        "DPDK opens devices in the process that uses them, which must run as root; use AF_PACKET");
   }
 }
 
@@ -152,8 +154,8 @@ sys::Feature Probe() {
     feature.detail = error.what();
     feature.remedy = Unavailable().empty()
                          ? "see the error"
-                         : "install the package viaduct-dpdk; where Viaduct was built from source: "
-                           "apt-get install libdpdk-dev, and build it again";
+                         : "install the package viaduct-dpdk; if Viaduct was built from source: "
+                           "apt-get install libdpdk-dev, and build Viaduct again";
   }
   return feature;
 }

@@ -5,7 +5,8 @@
 namespace viaduct::netmap {
 
 std::string Unavailable() {
-  return "this build of Viaduct has no netmap: it was compiled without net/netmap_user.h";
+  return "this build of Viaduct does not support netmap: Viaduct was compiled without "
+         "net/netmap_user.h";
 }
 
 void CheckUsable() { throw EnvironmentError(Unavailable() + "; use AF_PACKET"); }

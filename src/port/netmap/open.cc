@@ -36,9 +36,9 @@ struct Registration {
 };
 
 [[noreturn]] void Refuse(const std::string& interface, int error) {
-  const char* why = error == EBUSY    ? "another program has it"
-                    : error == EINVAL ? "the module has another version of its interface"
-                    : error == ENXIO  ? "netmap cannot take it"
+  const char* why = error == EBUSY    ? "another program uses the interface"
+                    : error == EINVAL ? "the netmap module has a different API version"
+                    : error == ENXIO  ? "netmap cannot open the interface"
                                       : std::strerror(error);
   throw EnvironmentError(fmt::format("netmap on interface {}: {}; use AF_PACKET", interface, why));
 }
@@ -60,7 +60,7 @@ UniqueFd OpenDevice() {
   const int fd = open(NETMAP_DEVICE_NAME, O_RDWR | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) {
     throw EnvironmentError("there is no " NETMAP_DEVICE_NAME
-                           ": load netmap's module, or use AF_PACKET");
+                           ": load the netmap module, or use AF_PACKET");
   }
   return UniqueFd(SystemCall("open " NETMAP_DEVICE_NAME " (needs root)", fd));
 }
@@ -75,7 +75,8 @@ std::unique_ptr<io::AnyPort> OpenPort(const std::string& interface, std::shared_
   const auto link = sys::Netlink().FindLink(interface);
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
   if (!link->ethernet) {
-    throw UsageError("netmap on interface " + interface + ": its frames are not Ethernet's");
+    throw UsageError("netmap on interface " + interface +
+                     ": the interface does not carry Ethernet frames");
   }
   auto registration = std::make_shared<Registration>();
   registration->keeper = std::move(keeper);
@@ -85,7 +86,7 @@ std::unique_ptr<io::AnyPort> OpenPort(const std::string& interface, std::shared_
   registration->bytes = body.nr_memsize;
   registration->memory = mmap(nullptr, registration->bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                               registration->device.get(), 0);
-  if (registration->memory == MAP_FAILED) throw SystemError("mmap of netmap's memory", errno);
+  if (registration->memory == MAP_FAILED) throw SystemError("map the memory of netmap", errno);
   Registered registered;
   registered.interface = NETMAP_IF(registration->memory, body.nr_offset);
   registered.fd = registration->device.get();

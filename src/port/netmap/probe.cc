@@ -7,14 +7,15 @@ namespace viaduct::netmap {
 sys::Feature Probe() {
   sys::Feature feature;
   feature.name = "netmap";
-  feature.purpose = "path --port netmap (not tried on a kernel that has it)";
+  feature.purpose = "path --port netmap (not tested on a kernel with netmap)";
   feature.detail = Unavailable();
   if (feature.detail.empty() && access("/dev/netmap", R_OK | W_OK) != 0) {
     feature.detail = "there is no /dev/netmap";
   }
   const bool is_here = feature.detail.empty();
   feature.state = is_here ? sys::Feature::State::kPresent : sys::Feature::State::kAbsent;
-  if (!is_here) feature.remedy = "netmap's module and headers, and a build of Viaduct with them";
+  if (!is_here)
+    feature.remedy = "install the netmap module and headers, and build Viaduct with them";
   return feature;
 }
 

@@ -42,7 +42,7 @@ void PacketRing::Describe(const About& about, const VnetHeader& header, std::spa
 
 RingMemory::RingMemory(int fd, size_t bytes) : bytes_(bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) throw SystemError("mmap of a packet ring", errno);
+  if (memory == MAP_FAILED) throw SystemError("map a packet ring", errno);
   memory_ = static_cast<std::byte*>(memory);
 }
 

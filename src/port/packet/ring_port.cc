@@ -36,7 +36,7 @@ void BindTo(int fd, int ifindex, uint16_t ether_type) {
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ether_type);
   address.sll_ifindex = ifindex;
-  SystemCall("bind of a packet socket",
+  SystemCall("bind a packet socket",
              bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
 }
 

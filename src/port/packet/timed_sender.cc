@@ -57,7 +57,7 @@ TimedSender::TimedSender(UniqueFd socket, int ifindex, Clock clock)
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_ifindex = ifindex;
-  SystemCall("bind of a packet socket",
+  SystemCall("bind a packet socket",
              bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
 }
 

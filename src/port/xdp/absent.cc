@@ -5,8 +5,8 @@
 namespace viaduct::xdp {
 
 std::string Unavailable() {
-  return "this build of Viaduct has no AF_XDP: it was compiled without libxdp-dev, libbpf-dev or "
-         "clang";
+  return "this build of Viaduct does not support AF_XDP: Viaduct was compiled without libxdp-dev, "
+         "libbpf-dev or clang";
 }
 
 struct Program::State {};

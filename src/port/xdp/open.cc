@@ -28,14 +28,15 @@ sys::LinkInfo Examine(const std::string& interface, const std::string& kind) {
   const auto link = sys::Netlink().FindLink(interface);
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
   if (!link->ethernet) {
-    throw UsageError(kind + " on interface " + interface + ": its frames are not Ethernet's");
+    throw UsageError(kind + " on interface " + interface +
+                     ": the interface does not carry Ethernet frames");
   }
   const bool is_source = link->kind.empty() || link->kind == "veth" || link->kind == "tun";
   if (!is_source || interface == "lo") {
-    throw EnvironmentError(
-        fmt::format("{} on interface {}: the kernel's own software ({}) makes its frames, with "
-                    "checksums and tags that are not in their bytes; use AF_PACKET",
-                    kind, interface, interface == "lo" ? "loopback" : link->kind));
+    throw EnvironmentError(fmt::format(
+        "{} on interface {}: software of the kernel ({}) creates the frames of this interface, "
+        "with checksums and tags that are not in the frames' bytes; use AF_PACKET",
+        kind, interface, interface == "lo" ? "loopback" : link->kind));
   }
   return *link;
 }
@@ -49,7 +50,8 @@ void PollBusily(int fd, const BusyPoll& wanted) {
 UniqueFd OpenSocket(const Request& request) {
   const int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
   if (fd < 0 && errno == EAFNOSUPPORT) {
-    throw EnvironmentError("this kernel has no AF_XDP (CONFIG_XDP_SOCKETS); use AF_PACKET");
+    throw EnvironmentError(
+        "this kernel does not support AF_XDP (CONFIG_XDP_SOCKETS); use AF_PACKET");
   }
   UniqueFd opened(SystemCall("open an AF_XDP socket (needs root)", fd));
   sys::EnlargeBuffers(fd);
@@ -60,9 +62,8 @@ UniqueFd OpenSocket(const Request& request) {
 void AwaitCarrier(const sys::LinkInfo& before) {
   if (!before.running || sys::Netlink().AwaitRunning(before.name, kCarrierTimeout)) return;
   throw EnvironmentError(
-      fmt::format("AF_XDP on interface {}: it lost its carrier when the program was attached, and "
-                  "has not got it "
-                  "back after {} s; use AF_PACKET",
+      fmt::format("AF_XDP on interface {}: the interface lost its carrier when the program was "
+                  "attached, and the carrier did not return within {} s; use AF_PACKET",
                   before.name, kCarrierTimeout.ToSeconds()));
 }
 
@@ -107,8 +108,8 @@ Opened Open(const Request& request) {
   const uint32_t queues = sys::ReceiveQueues(here.get(), request.interface);
   if (queues > kMaxQueues) {
     throw EnvironmentError(
-        fmt::format("AF_XDP on interface {}: it has {} receive queues, {} are the most; ethtool -L "
-                    "{} combined {}",
+        fmt::format("AF_XDP on interface {}: the interface has {} receive queues, but at most {} "
+                    "are supported; reduce the number with: ethtool -L {} combined {}",
                     request.interface, queues, kMaxQueues, request.interface, kMaxQueues));
   }
   Opened opened;

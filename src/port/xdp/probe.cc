@@ -45,9 +45,9 @@ sys::Feature ProbeAfXdp() {
     const io::XdpState state = Try(kUsual);
     feature.state = sys::Feature::State::kPresent;
     feature.purpose +=
-        fmt::format(": {} programs, {}; zero-copy where the driver has it (--port auto tries)",
+        fmt::format(": {} programs, {}; zero-copy if the driver supports it (--port auto tries)",
                     state.native ? "native and generic" : "generic",
-                    HasMultiBuffer() ? "jumbo frames" : "no frames over 3818 bytes of MTU");
+                    HasMultiBuffer() ? "jumbo frames" : "no MTU above 3818 bytes");
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();

@@ -77,13 +77,15 @@ std::vector<viaduct_redirect_instruction> Compile(const std::string& interface,
   const sys::PacketFilter compiled = sys::PacketFilter::Compile(filter);
   for (const sock_filter& from : compiled.instructions()) {
     if (!IsExecutable(from)) {
-      Refuse(interface, fmt::format("the filter \"{}\" asks for what is not in a frame", filter));
+      Refuse(interface,
+             fmt::format("the filter \"{}\" uses data that is not part of a frame", filter));
     }
     instructions.push_back({from.code, from.jt, from.jf, from.k});
   }
   if (instructions.size() > VIADUCT_REDIRECT_INSTRUCTIONS) {
-    Refuse(interface, fmt::format("the filter \"{:.60}...\" has {} instructions, {} are the most",
-                                  filter, instructions.size(), VIADUCT_REDIRECT_INSTRUCTIONS));
+    Refuse(interface,
+           fmt::format("the filter \"{:.60}...\" has {} instructions, but at most {} are supported",
+                       filter, instructions.size(), VIADUCT_REDIRECT_INSTRUCTIONS));
   }
   return instructions;
 }
@@ -101,11 +103,11 @@ std::string KernelsReason(int error) {
 std::string DriversReason(int error) {
   switch (error) {
     case EOPNOTSUPP:
-      return "its driver runs no XDP programs";
+      return "its driver does not support XDP programs";
     case ERANGE:
       return "its MTU is too large for XDP";
     case ENOSPC:
-      return "it has fewer receive queues than the other end has queues to send by";
+      return "the interface has fewer receive queues than the other end has send queues";
     default:
       return std::strerror(error);
   }
@@ -133,7 +135,7 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
   state_->object.reset(
       bpf_object__open_mem(bpf::kRedirectProgram.bytes, bpf::kRedirectProgram.size, nullptr));
   bpf_object* const object = state_->object.get();
-  if (object == nullptr) Refuse(interface, "the program cannot be read");
+  if (object == nullptr) Refuse(interface, "the XDP program cannot be read");
   const auto length = static_cast<uint32_t>(instructions.size());
   const viaduct_redirect_constants constants{length};
   bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "redirect_sockets"), queues);
@@ -143,7 +145,8 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
                              sizeof constants);
   const Programs present = ProgramsOn(ifindex);
   if (present && xdp_multiprog__is_legacy(present.get())) {
-    Refuse(interface, fmt::format("it has an XDP {} already, which no dispatcher of libxdp shares",
+    Refuse(interface, fmt::format("no other XDP program can be added, because the present program "
+                                  "was not attached by a dispatcher of libxdp ({})",
                                   DescribePrograms(ifindex)));
   }
   if (present) {
@@ -154,14 +157,15 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
     AttachAlone(mode);
   }
   for (uint32_t at = 0; at < length; ++at) {
-    SystemCall("give the filter to the kernel",
+    SystemCall("pass the filter to the kernel",
                bpf_map_update_elem(state_->Map("redirect_filter"), &at, &instructions[at], 0));
   }
 }
 
 void Program::AttachAlone(Mode mode) {
   const int error = bpf_object__load(state_->object.get());
-  if (error != 0) Refuse(interface_, "the kernel loads no program: " + KernelsReason(-error));
+  if (error != 0)
+    Refuse(interface_, "the kernel cannot load the XDP program: " + KernelsReason(-error));
   LIBBPF_OPTS(bpf_link_create_opts, options);
   if (mode != Mode::kGeneric) {
     options.flags = XDP_FLAGS_DRV_MODE;
@@ -181,8 +185,9 @@ void Program::AttachAlone(Mode mode) {
 void Program::AttachBeside(Mode mode) {
   const bool there_is_native = state_->mode == XDP_MODE_NATIVE;
   if ((mode == Mode::kNative && !there_is_native) || (mode == Mode::kGeneric && there_is_native)) {
-    Refuse(interface_, fmt::format("the XDP programs that it has are in {} mode",
-                                   there_is_native ? "native" : "generic"));
+    Refuse(interface_,
+           fmt::format("the XDP programs that are already on the interface are in {} mode",
+                       there_is_native ? "native" : "generic"));
   }
   DECLARE_LIBXDP_OPTS(xdp_program_opts, options);
   options.obj = state_->object.get();
@@ -190,17 +195,19 @@ void Program::AttachBeside(Mode mode) {
   xdp_program* const program = xdp_program__create(&options);
   if (const long error = libxdp_get_error(program); error != 0) {
     Refuse(interface_,
-           "libxdp does not take the program: " + KernelsReason(static_cast<int>(-error)));
+           "libxdp does not accept the program: " + KernelsReason(static_cast<int>(-error)));
   }
   state_->beside.reset(program);
   const int error = xdp_program__attach(program, ifindex_, state_->mode, 0);
   if (error != 0) {
     state_->beside.reset();
-    Refuse(interface_, fmt::format("it has XDP programs already, and libxdp adds none to them: {}",
-                                   KernelsReason(-error)));
+    Refuse(interface_,
+           fmt::format("the interface already has XDP programs, and libxdp cannot add another: {}",
+                       KernelsReason(-error)));
   }
   is_native_ = there_is_native;
-  if (mode == Mode::kAuto && !is_native_) why_generic_ = "the programs that it has are generic";
+  if (mode == Mode::kAuto && !is_native_)
+    why_generic_ = "the XDP programs that are already on the interface are generic";
 }
 
 Program::~Program() {
@@ -211,12 +218,13 @@ Program::~Program() {
 
 UniqueFd Program::Map() const {
   return UniqueFd(
-      SystemCall("dup of a map", fcntl(state_->Map("redirect_sockets"), F_DUPFD_CLOEXEC, 3)));
+      SystemCall("duplicate a map", fcntl(state_->Map("redirect_sockets"), F_DUPFD_CLOEXEC, 3)));
 }
 
 std::string Program::Placement() const {
-  if (!state_->beside) return "alone";
-  return fmt::format("beside {} other{}", state_->others, state_->others == 1 ? "" : "s");
+  if (!state_->beside) return "only XDP program on the interface";
+  return fmt::format("XDP program in addition to {} other{}", state_->others,
+                     state_->others == 1 ? "" : "s");
 }
 
 uint32_t Program::Left() const {
@@ -226,7 +234,7 @@ uint32_t Program::Left() const {
 uint32_t Program::Id() const {
   bpf_prog_info info{};
   uint32_t length = sizeof info;
-  SystemCall("look at an XDP program", bpf_obj_get_info_by_fd(Descriptor(), &info, &length));
+  SystemCall("query an XDP program", bpf_obj_get_info_by_fd(Descriptor(), &info, &length));
   return info.id;
 }
 

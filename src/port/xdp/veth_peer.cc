@@ -41,7 +41,7 @@ Reference PeerOf(sys::Netlink& session, const std::string& interface) {
   header.ifi_index = link->ifindex;
   sys::NetlinkMessage message(RTM_GETLINK, 0);
   message.AppendHeader(header);
-  session.socket().Query(message, "look at interface " + interface, [&](const nlmsghdr* answer) {
+  session.socket().Query(message, "query interface " + interface, [&](const nlmsghdr* answer) {
     std::array<nlattr*, IFLA_MAX + 1> attributes{};
     nlmsg_parse(const_cast<nlmsghdr*>(answer), sizeof header, attributes.data(), IFLA_MAX, nullptr);
     if (attributes[IFLA_LINK] != nullptr) {
@@ -62,7 +62,7 @@ int NumberOf(sys::Netlink& session, int network) {
   message.AppendHeader(header);
   message.PutU32(NETNSA_FD, static_cast<uint32_t>(network));
   try {
-    session.socket().Query(message, "number of a namespace", [&](const nlmsghdr* answer) {
+    session.socket().Query(message, "query the number of a namespace", [&](const nlmsghdr* answer) {
       std::array<nlattr*, NETNSA_MAX + 1> attributes{};
       nlmsg_parse(const_cast<nlmsghdr*>(answer), sizeof header, attributes.data(), NETNSA_MAX,
                   nullptr);
@@ -131,13 +131,14 @@ std::optional<VethPeer> FindVethPeer(const std::string& interface) {
         return NumberOf(session, network) == reference.network;
       });
   if (!peer.network) {
-    throw EnvironmentError(fmt::format(
-        "interface {}: the other end of this veth pair is in a network namespace that is out of "
-        "reach from here",
-        interface));
+    throw EnvironmentError(
+        fmt::format("interface {}: the other end of this veth pair is in a network namespace that "
+                    "cannot be reached from here",
+                    interface));
   }
   const auto link = sys::Netlink(peer.network.get()).FindLink(peer.ifindex);
-  if (!link) throw Error(fmt::format("interface {}: the veth pair has just gone", interface));
+  if (!link)
+    throw Error(fmt::format("interface {}: the veth pair has just been deleted", interface));
   peer.name = link->name;
   return peer;
 }

@@ -29,7 +29,7 @@ class XdpMemory {
       : bytes_(size_t{chunks} * chunk_bytes), chunk_bytes_(chunk_bytes) {
     void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) throw SystemError("mmap of memory for AF_XDP", errno);
+    if (memory == MAP_FAILED) throw SystemError("map memory for AF_XDP", errno);
     // Excludes the memory from forked processes: they would at once get a copy of memory that the
     // kernel has pinned.
     madvise(memory, bytes_, MADV_DONTFORK);

@@ -54,9 +54,8 @@ std::string Mebibytes(uint64_t bytes) { return fmt::format("{:.1f} MiB", double(
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (error_number != ENOBUFS) throw SystemError("register memory for AF_XDP", error_number);
   throw EnvironmentError(
-      fmt::format("AF_XDP: {} of locked memory are needed here, and the limit of this user's "
-                  "processes is {} in "
-                  "all: raise it (ulimit -l, LimitMEMLOCK=), or use AF_PACKET",
+      fmt::format("AF_XDP: {} of locked memory are needed here, but the limit for all processes of "
+                  "this user is {}; raise the limit (ulimit -l, LimitMEMLOCK=), or use AF_PACKET",
                   Mebibytes(memory.bytes()), Mebibytes(limit.rlim_cur)));
 }
 
@@ -84,9 +83,9 @@ void PutIntoMap(int map, uint32_t queue, int socket) {
 
 std::string XdpState::Describe() const {
   return fmt::format(
-      "{}, {}, {} queue{}, chunks of {} bytes{}{}, program {}", native ? "native" : "generic",
-      zero_copy ? "zero-copy" : "copied", queues, queues == 1 ? "" : "s", chunk_bytes,
-      multi_buffer ? ", several for a frame" : "", busy_poll ? ", busy polling" : "", program);
+      "{}, {}, {} queue{}, chunks of {} bytes{}{}, {}", native ? "native mode" : "generic mode",
+      zero_copy ? "zero-copy" : "copy mode", queues, queues == 1 ? "" : "s", chunk_bytes,
+      multi_buffer ? ", several chunks per frame" : "", busy_poll ? ", busy polling" : "", program);
 }
 
 // The order of the members was measured: members that are used together are next to each other.
@@ -260,10 +259,11 @@ class XdpPort::Impl {
     if (!options.zero_copy || !state_.native) address.sxdp_flags |= XDP_COPY;
     if (BindPatiently(fd, address)) return;
     if (errno == EINVAL && state_.multi_buffer) {
-      throw EnvironmentError(fmt::format(
-          "AF_XDP: frames of an MTU of {} need several chunks of {} bytes, and this kernel has no "
-          "multi-buffer frames (Linux 6.6): an MTU of at most {}, or af_packet",
-          mtu_, memory_->chunk_bytes(), memory_->room() - kEthernet - kVlanTags));
+      throw EnvironmentError(
+          fmt::format("AF_XDP: frames of an MTU of {} need several chunks of {} bytes, but this "
+                      "kernel does not support multi-buffer frames (Linux 6.6); reduce the MTU to "
+                      "at most {}, or use af_packet",
+                      mtu_, memory_->chunk_bytes(), memory_->room() - kEthernet - kVlanTags));
     }
     RefuseBinding(0);
   }
@@ -281,10 +281,10 @@ class XdpPort::Impl {
     const int error = errno;
     if (error != EBUSY)
       throw SystemError(fmt::format("bind an AF_XDP socket to queue {}", queue), error);
-    throw EnvironmentError(fmt::format(
-        "AF_XDP: queue {} of the interface has a socket of another program: end that, or use "
-        "af_packet",
-        queue));
+    throw EnvironmentError(
+        fmt::format("AF_XDP: queue {} of the interface is used by a socket of another program; end "
+                    "that program, or use af_packet",
+                    queue));
   }
 
   void WatchAll() {

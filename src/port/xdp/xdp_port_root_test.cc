@@ -115,7 +115,8 @@ TEST_F(XdpPortRootTest, SaysHowItWorks) {
   EXPECT_EQ(port.state().chunk_bytes, 2048u);
   EXPECT_FALSE(port.state().multi_buffer);
   EXPECT_EQ(port.Description(),
-            "AF_XDP: native, copied, 1 queue, chunks of 2048 bytes, program alone");
+            "AF_XDP: native mode, copy mode, 1 queue, chunks of 2048 bytes, only XDP program on "
+            "the interface");
   EXPECT_THAT(ProgramsOfB(), AllOf(HasSubstr("viaduct_redirec"), HasSubstr("native")));
 }
 
@@ -345,7 +346,7 @@ TEST_F(XdpPortRootTest, RefusesFiltersThatItCannotApply) {
   EXPECT_THAT(Refusal({.filter = "udp prot 53"}), HasSubstr("pcap-filter"));
   std::string all = "ip[0] = 1";
   for (int i = 2; i < 3000; ++i) all += fmt::format(" or ip[{}:2] = {}", i % 1000, i);
-  EXPECT_THAT(Refusal({.filter = all}), HasSubstr("4096 are the most"));
+  EXPECT_THAT(Refusal({.filter = all}), HasSubstr("at most 4096 are supported"));
   EXPECT_EQ(ProgramsOfB(), "");
 }
 
@@ -423,7 +424,7 @@ TEST_F(XdpPortRootTest, LoadsBesideOthersOfADispatcher) {
     const std::string before = ProgramsOfB();
     {
       XdpPort port = OpenB();
-      EXPECT_EQ(port.state().program, "beside 1 other");
+      EXPECT_EQ(port.state().program, "XDP program in addition to 1 other");
       EXPECT_FALSE(port.state().native);
       EXPECT_EQ(io::SendFrame(a, Udp53(1)), 1u);
       EXPECT_EQ(io::ReceiveDescribed(port, 1), std::vector<std::string>{Describe(Udp53(1))});

@@ -37,7 +37,7 @@ XdpSender::XdpSender(int fd, int control, int ifindex, uint32_t slots,
   for_sending_.reserve(slots);
   while (for_sending_.size() < slots) {
     const auto address = memory_->Take();
-    if (!address) throw UsageError("the memory is too small for so many AF_XDP ports");
+    if (!address) throw UsageError("the memory is too small for this number of AF_XDP ports");
     is_for_sending_[ChunkOf(*address)] = 1;
     for_sending_.push_back(*address);
   }

@@ -39,10 +39,10 @@ std::vector<std::string> Channel::Serve() {
   const ssize_t got = recv(socket_.get(), wire.data(), wire.size(), MSG_DONTWAIT);
   if (got < 0 && MustWait()) return {};
   if (got < 0) ThrowEnded();
-  if (got == 0) throw ChannelEnded("the other end has closed the connection");
+  if (got == 0) throw ChannelEnded("the other end closed the connection");
   if (!IsOpen() &&
       (unauthenticated_bytes_ += static_cast<size_t>(got)) > kMaxUnauthenticatedBytes) {
-    throw TlsError("too many bytes before the key was shown", false);
+    throw TlsError("too many bytes arrived before the TLS handshake was complete", false);
   }
   std::string text;
   try {
@@ -57,13 +57,13 @@ std::vector<std::string> Channel::Serve() {
   std::vector<std::string> lines;
   while (auto line = lines_.Next()) lines.push_back(*std::move(line));
   if (tls_.HasEnded() && lines.empty()) {
-    throw ChannelEnded("the other end has ended the connection");
+    throw ChannelEnded("the other end ended the connection");
   }
   return lines;
 }
 
 void Channel::Send(std::string_view line) {
-  if (output_.size() > kMaxWaiting) throw ChannelEnded("the other end reads nothing");
+  if (output_.size() > kMaxWaiting) throw ChannelEnded("the other end does not read its messages");
   tls_.Send(std::string(line) + "\n");
   output_ += tls_.Output();
   Flush();

@@ -23,7 +23,8 @@ struct ControlClient::Address {
 HubName HubName::Parse(const std::string& text) {
   HubName hub;
   const auto fail = [&] {
-    throw UsageError(fmt::format("'{}' is no hub; give HUB, HUB:PORT or [ADDRESS]:PORT", text));
+    throw UsageError(
+        fmt::format("'{}' is not a hub; expected HUB, HUB:PORT or [ADDRESS]:PORT", text));
   };
   std::string port;
   const size_t colon = text.rfind(':');
@@ -153,7 +154,7 @@ void ControlClient::Hear(const std::string& line) {
   if (const auto* refusal = std::get_if<Refusal>(&message)) return Fail(refusal->reason, true);
   const auto* offer = std::get_if<Offer>(&message);
   if (offer == nullptr) return;
-  if (has_node_) throw MessageError("the hub offers a second node");
+  if (has_node_) throw MessageError("the hub offered a second node");
   has_node_ = true;
   session_ = offer->session;
   options_.node = offer->node;  // so that a hub that has been restarted gives the same node
@@ -179,7 +180,7 @@ void ControlClient::Tick() {
   const Instant now = MonotonicClock::Now();
   const bool is_trying = connecting_ || (channel_ && !has_node_);
   if (has_node_ && now - heard_ > options_.silence) {
-    Fail("the hub is silent", false);
+    Fail("no message from the hub arrives", false);
   } else if (is_trying && now - since_ > options_.timeout) {
     Fail("the hub does not answer", false);
   } else if (has_node_) {

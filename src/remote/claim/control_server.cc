@@ -253,7 +253,8 @@ bool ControlServer::Hear(Peer& peer, const std::string& line) {
 }
 
 bool ControlServer::Grant(Peer& peer, const Request& request) {
-  if (peer.node != nullptr) throw MessageError("a connection claims one node");
+  if (peer.node != nullptr)
+    throw MessageError("the client claimed a second node on the same connection");
   std::string refusal;
   Node* const node = Choose(request, &refusal);
   if (node == nullptr) {
@@ -286,7 +287,7 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
   }
   Release(*node, false);
   ++counters_.refused_by_hub;
-  Refuse(peer, "the network has more names and routes than a client can be told");
+  Refuse(peer, "the network has more names and routes than the hub can send to a client");
   return false;
 }
 
@@ -319,7 +320,7 @@ ControlServer::Node* ControlServer::Choose(const Request& request, std::string* 
   if (free != nodes_.end()) return &*free;
   ++counters_.none_free;
   *refusal = nodes_.empty() ? "this hub has no nodes for clients (remote: true)"
-                            : fmt::format("all {} nodes are taken", nodes_.size());
+                            : fmt::format("all {} nodes have a client", nodes_.size());
   return nullptr;
 }
 
@@ -335,9 +336,9 @@ ControlServer::Node* ControlServer::ChooseNamed(const std::string& name, std::st
   if (node.peer == nullptr && (node.session.empty() || node.reserved_until <= now)) return &node;
   ++counters_.taken;
   *refusal = node.peer != nullptr
-                 ? fmt::format("node {} is {}'s", name, node.peer->address.ToString())
+                 ? fmt::format("node {} has the client {}", name, node.peer->address.ToString())
                  : fmt::format(
-                       "node {} is kept for its client, which has vanished, for another "
+                       "node {} is reserved for its client, which lost its connection, for another "
                        "{:.0f} s",
                        name, (node.reserved_until - now).ToSeconds() + 0.5);
   return nullptr;

@@ -184,14 +184,14 @@ TEST_F(ControlTest, ANodeHasOneClient) {
   ASSERT_TRUE(Await([&] { return !first.offers.empty(); }));
   Client& second = Join("n1");
   ASSERT_TRUE(Await([&] { return !second.troubles.empty(); }));
-  EXPECT_EQ(second.troubles[0], "node n1 is 127.0.0.1's");
+  EXPECT_EQ(second.troubles[0], "node n1 has the client 127.0.0.1");
   second.control.reset();
   Client& third = Join(std::nullopt);
   ASSERT_TRUE(Await([&] { return !third.offers.empty(); }));
   EXPECT_EQ(third.offers[0].node, "n2");
   Client& fourth = Join(std::nullopt);
   ASSERT_TRUE(Await([&] { return !fourth.troubles.empty(); }));
-  EXPECT_EQ(fourth.troubles[0], "all 2 nodes are taken");
+  EXPECT_EQ(fourth.troubles[0], "all 2 nodes have a client");
   Client& fifth = Join("n3");
   ASSERT_TRUE(Await([&] { return !fifth.troubles.empty(); }));
   EXPECT_NE(fifth.troubles[0].find("no node n3"), std::string::npos);
@@ -274,7 +274,7 @@ TEST_F(VanishingTest, ASilentClientLosesItsNodeAndGetsItBack) {
   EXPECT_EQ(server_->counters().silent, 1u);
   Client& other = Join("n1");
   ASSERT_TRUE(Await([&] { return !other.troubles.empty(); }));
-  EXPECT_NE(other.troubles[0].find("is kept for its client"), std::string::npos);
+  EXPECT_NE(other.troubles[0].find("is reserved for its client"), std::string::npos);
   other.control.reset();
   Puppet returned(server_->port(), 1);
   ASSERT_TRUE(Await([&] { return returned.IsOpen(); }));

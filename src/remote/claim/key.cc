@@ -50,19 +50,22 @@ Key ParseKey(std::string text, const std::string& file) {
   }
   if (is_key) return key;
   throw UsageError(fmt::format(
-      "{}: not a key, which is {} hexadecimal digits; copy the hub's again", file, kDigits));
+      "{}: does not contain a key of {} hexadecimal digits; copy the hub's key file again", file,
+      kDigits));
 }
 
 void CheckSecrecy(int fd, const std::string& file) {
   struct stat status;
   SystemCall("fstat " + file, fstat(fd, &status));
-  if (!S_ISREG(status.st_mode)) throw UsageError(file + ": a key is a regular file");
+  if (!S_ISREG(status.st_mode)) throw UsageError(file + ": a key file must be a regular file");
   if (status.st_uid != geteuid() && status.st_uid != 0) {
-    throw UsageError(file + ": belongs to another user, who could exchange the key; copy it");
+    throw UsageError(
+        file +
+        ": the key file belongs to another user, who could change the key; make your own copy");
   }
   if ((status.st_mode & 077) != 0) {
     throw UsageError(
-        fmt::format("{}: others can read or change the key; run chmod 600 {}", file, file));
+        fmt::format("{}: other users can read or change the key; run chmod 600 {}", file, file));
   }
 }
 
@@ -70,7 +73,7 @@ void MakeFolders(const fs::path& folder) {
   if (folder.empty() || fs::exists(folder)) return;
   MakeFolders(folder.parent_path());
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    throw SystemError("make " + folder.string(), errno);
+    throw SystemError("create " + folder.string(), errno);
   }
 }
 
@@ -93,7 +96,7 @@ void MakeKey(const std::string& file) {
   const int linked = link(unborn.c_str(), file.c_str());
   const int error = errno;
   unlink(unborn.c_str());
-  if (linked != 0 && error != EEXIST) throw SystemError("make " + file, error);
+  if (linked != 0 && error != EEXIST) throw SystemError("create " + file, error);
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ std::string Key::Id() const {
   if (HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
            reinterpret_cast<const uint8_t*>(kLabel), sizeof kLabel - 1, code.data(),
            &length) == nullptr) {
-    throw Error("OpenSSL has no HMAC-SHA-256");
+    throw Error("OpenSSL does not support HMAC-SHA-256");
   }
   return Hexadecimal(code.data(), kIdBytes);
 }
@@ -116,16 +119,19 @@ std::string DefaultKeyFile() {
   const char* const home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/') return std::string(home) + "/.config/viaduct/hub.key";
   const auto user = sys::FindAccount(geteuid());
-  if (!user) throw EnvironmentError("this user has no home folder; name the key's file: --key");
+  if (!user)
+    throw EnvironmentError("this user has no home directory; specify the key file with --key");
   return user->home + "/.config/viaduct/hub.key";
 }
 
 Key ReadKey(const std::string& file) {
   const UniqueFd opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!opened && errno == ENOENT) {
-    throw UsageError(file + ": there is no key; copy the hub's there, or name it: --key FILE");
+    throw UsageError(
+        file +
+        ": the key file does not exist; copy the hub's key to this file, or specify --key FILE");
   }
-  if (!opened) throw UsageError(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  if (!opened) throw UsageError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
   CheckSecrecy(opened.get(), file);
   std::array<char, kDigits + 8> text;
   const ssize_t got = SystemCall("read " + file, read(opened.get(), text.data(), text.size()));

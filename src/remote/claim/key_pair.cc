@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kBase64Length = 44;  // characters for 32 bytes
 
 void Check(int result) {
-  if (result != 1) throw Error("OpenSSL makes no X25519 key");
+  if (result != 1) throw Error("OpenSSL cannot create an X25519 key");
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ TunnelKey TunnelKey::Parse(std::string_view text) {
                       static_cast<int>(text.size())) == static_cast<int>(decoded.size());
   if (is_key) std::copy_n(decoded.begin(), key.bytes.size(), key.bytes.begin());
   if (!is_key || key.ToString() != text) {
-    throw UsageError("not a key of WireGuard, which is 32 bytes in base64");
+    throw UsageError("not a WireGuard key, which consists of 32 bytes in base64");
   }
   return key;
 }

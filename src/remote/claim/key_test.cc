@@ -72,13 +72,13 @@ TEST_F(ClaimKey, ThatOthersCanReadIsRefused) {
 }
 
 TEST_F(ClaimKey, ThatIsNoneIsRefused) {
-  EXPECT_NE(Refusal().find("there is no key"), std::string::npos);
+  EXPECT_NE(Refusal().find("the key file does not exist"), std::string::npos);
   ReadOrMakeKey(file());
   const std::string good = ReadFile(file());
   for (const std::string& text :
        {std::string(), good.substr(1), "0" + good, "g" + good.substr(1), good + good}) {
     WriteFile(file(), text);
-    EXPECT_NE(Refusal().find("not a key"), std::string::npos) << text;
+    EXPECT_NE(Refusal().find("does not contain a key"), std::string::npos) << text;
   }
   WriteFile(file(), good.substr(0, 64));  // the file has no end of line, which an editor may omit
   EXPECT_EQ(Refusal(), "");

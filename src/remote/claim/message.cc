@@ -31,29 +31,30 @@ const json& At(const json& object, const char* key, json::value_t type) {
 
 int64_t WholeNumber(const json& object, const char* key, int64_t low, int64_t high) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) Refuse(key, "is no whole number");
+  if (found == object.end() || !found->is_number_integer()) Refuse(key, "is not a whole number");
   if (found->is_number_unsigned() && found->get<uint64_t>() > static_cast<uint64_t>(high)) {
     Refuse(key, "is too large");
   }
   const auto number = found->get<int64_t>();
-  if (number < low || number > high) Refuse(key, "is out of its range");
+  if (number < low || number > high) Refuse(key, "is out of range");
   return number;
 }
 
 // Returns the text of a JSON value. Refuses a text that cannot be printed or be part of a file
 // name.
 std::string Word(const json& value, const char* key, size_t longest) {
-  if (!value.is_string()) Refuse(key, "is no text");
+  if (!value.is_string()) Refuse(key, "is not a string");
   const auto& text = value.get_ref<const std::string&>();
   const auto is_refused = [](unsigned char c) { return c <= ' ' || c == 127 || c == '/'; };
   if (text.empty() || text.size() > longest) Refuse(key, "is empty or too long");
-  if (std::ranges::any_of(text, is_refused)) Refuse(key, "has characters that it must not have");
+  if (std::ranges::any_of(text, is_refused))
+    Refuse(key, "contains characters that are not allowed");
   return text;
 }
 
 template <class Value>
 Value Parsed(const json& value, const char* key) {
-  if (!value.is_string()) Refuse(key, "has what is no text");
+  if (!value.is_string()) Refuse(key, "contains a value that is not a string");
   try {
     return Value::Parse(value.get_ref<const std::string&>());
   } catch (const UsageError& error) {
@@ -63,7 +64,7 @@ Value Parsed(const json& value, const char* key) {
 
 template <class Value>
 std::vector<Value> ParsedList(const json& list, const char* key, size_t most) {
-  if (!list.is_array()) Refuse(key, "is no list");
+  if (!list.is_array()) Refuse(key, "is not a list");
   if (list.size() > most) Refuse(key, "is too long");
   std::vector<Value> values;
   values.reserve(list.size());
@@ -83,7 +84,7 @@ std::vector<Route> ReadRoutes(const json& list) {
   std::vector<Route> routes;
   routes.reserve(list.size());
   for (const json& entry : list) {
-    if (!entry.is_object()) Refuse("routes", "has what is no route");
+    if (!entry.is_object()) Refuse("routes", "contains a value that is not a route");
     const Route route{Parsed<wire::IpPrefix>(At(entry, "to", json::value_t::string), "to"),
                       Parsed<wire::IpAddress>(At(entry, "via", json::value_t::string), "via")};
     if (route.to.address.family != route.via.family) Refuse("routes", "mixes IPv4 and IPv6");
@@ -104,7 +105,7 @@ std::map<std::string, std::vector<wire::IpAddress>> ReadNames(const json& object
   if (object.size() > kMaxNames) Refuse("names", "is too long");
   std::map<std::string, std::vector<wire::IpAddress>> names;
   for (const auto& [name, addresses] : object.items()) {
-    if (!IsHostName(name)) Refuse("names", "has what is no name of a host");
+    if (!IsHostName(name)) Refuse("names", "contains a value that is not a host name");
     names[name] = ParsedList<wire::IpAddress>(addresses, "names", kMaxAddresses);
   }
   return names;
@@ -121,7 +122,7 @@ void CheckMtu(const Offer& offer) {
 
 json ParseObject(std::string_view line) {
   json parsed = json::parse(line, nullptr, false);
-  if (!parsed.is_object()) throw MessageError("control connection: a line is no JSON object");
+  if (!parsed.is_object()) throw MessageError("control connection: a line is not a JSON object");
   return parsed;
 }
 
@@ -143,7 +144,7 @@ EncryptedTunnel ReadTunnel(const json& object) {
            address.IsUnspecified();
   };
   if (tunnel.hub == tunnel.client || is_refused(tunnel.hub) || is_refused(tunnel.client)) {
-    Refuse("wireguard", "has no two IPv4 addresses");
+    Refuse("wireguard", "does not have two IPv4 addresses");
   }
   return tunnel;
 }
@@ -184,13 +185,13 @@ Offer ReadOffer(const json& object) {
   offer.port = static_cast<uint16_t>(WholeNumber(object, "port", 1, kLastPort));
   offer.mtu = static_cast<int>(WholeNumber(object, "mtu", kMinMtu, kMaxMtu));
   offer.mac = Parsed<wire::MacAddress>(At(object, "mac", json::value_t::string), "mac");
-  if (offer.mac.IsMulticast()) Refuse("mac", "is a group's");
+  if (offer.mac.IsMulticast()) Refuse("mac", "is a multicast address");
   offer.addresses = ParsedList<wire::IpPrefix>(At(object, "addresses", json::value_t::array),
                                                "addresses", kMaxAddresses);
   offer.gateways =
       ParsedList<wire::IpAddress>(At(object, "gateways", json::value_t::array), "gateways", 2);
   if (offer.gateways.size() == 2 && offer.gateways[0].family == offer.gateways[1].family) {
-    Refuse("gateways", "are two of one family");
+    Refuse("gateways", "has two addresses of one address family");
   }
   offer.routes = ReadRoutes(At(object, "routes", json::value_t::array));
   offer.names = ReadNames(At(object, "names", json::value_t::object));
@@ -223,13 +224,14 @@ FromClient ParseFromClient(std::string_view line) {
   const json object = ParseObject(line);
   if (object.contains("alive")) return Alive{};
   if (object.contains("leave")) return Leave{object.contains("failed")};
-  if (!object.contains("claim")) throw MessageError("control connection: not what a client says");
+  if (!object.contains("claim"))
+    throw MessageError("control connection: unexpected message instead of a claim");
   const int64_t version = WholeNumber(object, "version", 0, 1 << 30);
   if (version != kVersion) {
-    throw MessageError(
-        fmt::format("the client speaks version {} of the control connection, "
-                    "the hub {}; install the same Viaduct on both",
-                    version, kVersion));
+    throw MessageError(fmt::format(
+        "the client uses version {} of the control protocol, but the hub uses version {}; "
+        "install the same version of Viaduct on both",
+        version, kVersion));
   }
   Request request;
   if (!object["claim"].is_null()) request.node = Word(object["claim"], "claim", kMaxNodeLength);
@@ -246,7 +248,7 @@ FromHub ParseFromHub(std::string_view line) {
   const json object = ParseObject(line);
   if (object.contains("alive")) return Alive{};
   if (!object.contains("error")) return ReadOffer(object);
-  if (!object["error"].is_string()) Refuse("error", "is no text");
+  if (!object["error"].is_string()) Refuse("error", "is not a string");
   return Refusal{object["error"].get<std::string>()};
 }
 

@@ -65,11 +65,11 @@ TlsContext::TlsContext(Role role, const Key& key)
       key_(key),
       identity_("viaduct-1-" + key.Id()),
       context_(SSL_CTX_new(role == Role::kHub ? TLS_server_method() : TLS_client_method())) {
-  Check(context_ != nullptr, "make a context for TLS");
+  Check(context_ != nullptr, "create a TLS context");
   Check(SSL_CTX_set_min_proto_version(context_, TLS1_3_VERSION) == 1 &&
             SSL_CTX_set_max_proto_version(context_, TLS1_3_VERSION) == 1 &&
             SSL_CTX_set_ciphersuites(context_, kSuiteName) == 1,
-        "do TLS 1.3");
+        "enable TLS 1.3");
   SSL_CTX_set_app_data(context_, this);
   SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context_, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
@@ -88,7 +88,7 @@ TlsContext::~TlsContext() { SSL_CTX_free(context_); }
 
 TlsSession::TlsSession(const TlsContext& context)
     : context_(context), session_(SSL_new(context.get())) {
-  Check(session_ != nullptr, "make a TLS session");
+  Check(session_ != nullptr, "create a TLS session");
   BIO* const in = BIO_new(BIO_s_mem());
   BIO* const out = BIO_new(BIO_s_mem());
   SSL_set_bio(session_, in, out);  // takes ownership of both
@@ -107,7 +107,7 @@ std::string TlsSession::Take(std::string_view wire) {
   if (!wire.empty()) {
     Check(BIO_write(SSL_get_rbio(session_), wire.data(), static_cast<int>(wire.size())) ==
               static_cast<int>(wire.size()),
-          "keep what arrived");
+          "store received data");
   }
   return is_open_ || Advance() ? Decrypt() : "";
 }
@@ -122,7 +122,8 @@ bool TlsSession::Advance() {
   }
   // OpenSSL reports a session with the key as "reused". In any other session the hub has shown a
   // certificate instead of the key.
-  if (SSL_session_reused(session_) != 1) throw TlsError("the hub has not shown the key", true);
+  if (SSL_session_reused(session_) != 1)
+    throw TlsError("the hub did not prove that it has the key", true);
   is_open_ = true;
   return true;
 }

@@ -83,15 +83,15 @@ class EncryptionKeeper {
   }
 
   InnerNetwork& Network() {
-    if (!network_) throw UsageError("this hub's encryption has not been made yet");
+    if (!network_) throw UsageError("the encryption of this hub has not been set up yet");
     return *network_;
   }
 
   ipc::Reply Build(const json& request) {
-    if (network_) throw UsageError("this hub's encryption has been made already");
+    if (network_) throw UsageError("the encryption of this hub has already been set up");
     const auto port = Member<uint16_t>(request, "port");
     if (port != 0 && port < kFirstFreePort && user_.uid != 0) {
-      throw UsageError(fmt::format("WireGuard's UDP port {}: only root may use it", port));
+      throw UsageError(fmt::format("WireGuard's UDP port {}: only root may use this port", port));
     }
     const auto secret = claim::TunnelKey::Parse(Member<std::string>(request, "secret"));
     network_.emplace(secret, HubInside(), port);
@@ -123,20 +123,21 @@ InnerNetwork::Other DecodeOther(const json& json) {
   other.port = Member<uint16_t>(json, "port");
   if (other.inner.family != wire::Family::kIpv4 || other.inner.IsMulticast() ||
       other.inner.IsUnspecified()) {
-    throw UsageError(other.inner.ToString() + ": is no inner address");
+    throw UsageError(other.inner.ToString() + ": is not an inner address");
   }
   return other;
 }
 
 HubEncryption::HubEncryption(uint16_t port)
-    : root_(privilege::CallerOf(kHubService, "root's half of the hub's encryption has died")) {
+    : root_(privilege::CallerOf(
+          kHubService, "the privileged process of the hub's encryption exited unexpectedly")) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   const claim::KeyPair keys = claim::KeyPair::Fresh();
   open_ = keys.open;
   const json request = {{"secret", keys.secret.ToString()}, {"port", port}};
   ipc::Message answer = root_.Call(HubRequest::kBuild, request.dump());
   port_ = ipc::AnswerMember<uint16_t>(kHubService, ipc::DecodeAnswer(kHubService, answer), "port");
-  if (answer.descriptors.size() != 1) throw Error("the hub's encryption has no socket");
+  if (answer.descriptors.size() != 1) throw Error("the socket of the hub's encryption is missing");
   inner_socket_ = std::move(answer.descriptors[0]);
 }
 

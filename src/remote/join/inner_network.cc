@@ -53,7 +53,7 @@ InnerNetwork::InnerNetwork(const claim::TunnelKey& secret, const wire::IpAddress
   } catch (const SystemError& error) {
     if (error.error_number() != EADDRINUSE) throw;
     throw UsageError(fmt::format(
-        "WireGuard's UDP port {} is in use in this network namespace; give another one", port));
+        "WireGuard's UDP port {} is in use in this network namespace; specify another port", port));
   }
   inside.AddRoute(wire::IpPrefix(), std::nullopt, ifindex_);
 }
@@ -61,7 +61,7 @@ InnerNetwork::InnerNetwork(const claim::TunnelKey& secret, const wire::IpAddress
 void InnerNetwork::Set(const Other& other) {
   for (const auto& [key, known] : others_) {
     if ((known.inner == other.inner) != (key == other.key)) {
-      throw UsageError("WireGuard's key or inner address is another client's");
+      throw UsageError("another client has the same WireGuard key or inner address");
     }
   }
   sys::WireguardPeer peer;

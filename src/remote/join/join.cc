@@ -7,7 +7,8 @@
 namespace viaduct::remote {
 
 Join::Join(const JoinRequest& request)
-    : root_(privilege::CallerOf(kJoinService, "root's half of the node has died")),
+    : root_(privilege::CallerOf(kJoinService,
+                                "the privileged process of the node exited unexpectedly")),
       node_(request.offer.node),
       hub_(request.hub.ToString()) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);

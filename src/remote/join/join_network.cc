@@ -27,8 +27,10 @@ UniqueFd OpenGiven(const std::string& into, const sys::Identity& user) {
   UniqueFd network = sys::OpenUsersNamespace(into, user.uid, "--into");
   if (sys::NamespaceInode(network.get()) ==
       sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
-    throw UsageError(fmt::format(
-        "--into {}: this is the namespace from which the hub is reached, and must stay so", into));
+    throw UsageError(
+        fmt::format("--into {}: this namespace connects to the hub and cannot also be the node; "
+                    "specify another one",
+                    into));
   }
   return network;
 }
@@ -96,26 +98,27 @@ JoinRequest DecodeJoin(const json& json) {
   constexpr size_t kMaxNameLength = 255;
   JoinRequest request;
   const auto offer = json.find("offer");
-  if (offer == json.end() || !offer->is_object()) throw UsageError("request: no offer");
+  if (offer == json.end() || !offer->is_object()) throw UsageError("request: the offer is missing");
   try {
     request.offer = claim::ReadOffer(*offer);
   } catch (const claim::MessageError& error) {
     throw UsageError(error.what());
   }
   if (request.offer.port < kFirstFreePort) {
-    throw UsageError(fmt::format("the hub's UDP port is {}, but those below {} are the system's",
-                                 request.offer.port, kFirstFreePort));
+    throw UsageError(
+        fmt::format("the hub's UDP port is {}, but ports below {} are reserved for the system",
+                    request.offer.port, kFirstFreePort));
   }
   request.hub = wire::IpAddress::Parse(ipc::Member<std::string>(json, "hub"));
   if (request.hub.IsMulticast() || request.hub.IsUnspecified()) {
-    throw UsageError(request.hub.ToString() + ": is not the address of one hub");
+    throw UsageError(request.hub.ToString() + ": is not a unicast address of a hub");
   }
   request.into = ipc::Member<std::string>(json, "into");
   request.secret = claim::TunnelKey::Parse(ipc::Member<std::string>(json, "secret"));
   const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
                        request.into == ".." || request.into.find('\0') != std::string::npos;
   if (is_path || request.into.size() > kMaxNameLength) {
-    throw UsageError("--into: give the name of a network namespace (ip netns) or a pid");
+    throw UsageError("--into: expected the name of a network namespace (ip netns) or a pid");
   }
   return request;
 }
@@ -187,7 +190,7 @@ void JoinNetwork::Build() {
     if (error.error_number() != EADDRINUSE) throw;
     throw EnvironmentError(
         fmt::format("UDP port {} is in use in this network namespace, by the hub itself or by "
-                    "another program; join from another host or network namespace",
+                    "another program; join from another machine or network namespace",
                     request_.offer.port));
   }
   AddRoutes(ifindex);
@@ -210,9 +213,9 @@ void JoinNetwork::CreateInterface() {
   } catch (const SystemError& error) {
     if (error.error_number() != EEXIST) throw;
     throw EnvironmentError(fmt::format(
-        "a VXLAN interface of this network namespace has number {} at UDP port {} already, such as "
-        "that of a node of another hub (viaduct ls); give the node another nodes.NAME.vni, start "
-        "the hub with another --port, or join from another network namespace",
+        "VXLAN identifier {} at UDP port {} is in use by another VXLAN interface of this network "
+        "namespace, such as a joined node of another hub (viaduct ls); set another "
+        "nodes.NAME.vni, start the hub with another --port, or join from another network namespace",
         link.vni, link.port));
   }
   sys::Netlink inside(inside_.get());
@@ -222,7 +225,7 @@ void JoinNetwork::CreateInterface() {
 void JoinNetwork::ChangeHub(const claim::EncryptedTunnel& tunnel) {
   const auto& first = request_.offer.wireguard;
   if (!inner_ || !first || tunnel.hub != first->hub || tunnel.client != first->client) {
-    throw UsageError("the hub's tunnel is another one");
+    throw UsageError("the parameters of the hub's tunnel have changed");
   }
   if (hub_key_ && *hub_key_ != tunnel.key) inner_->Remove(*hub_key_);
   inner_->Set({tunnel.key, tunnel.hub, request_.hub, tunnel.port});
@@ -242,10 +245,11 @@ void JoinNetwork::AddRoutes(int ifindex) {
                       ifindex);
     } catch (const SystemError& error) {
       if (error.error_number() != EEXIST) throw;
-      throw UsageError(fmt::format(
-          "--into {}: has a default route already, and the node needs its own; remove that, or "
-          "start the container without a network",
-          request_.into));
+      throw UsageError(
+          fmt::format("--into {}: the namespace already has a default route, but the node needs "
+                      "its own; remove the "
+                      "default route, or start the container without a network",
+                      request_.into));
     }
   }
 }

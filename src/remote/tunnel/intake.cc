@@ -32,12 +32,12 @@ Intake::Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t po
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const uint32_t vni = nodes_[i].vni;
     if (vni == 0 || vni > VxlanHeader::kMaxVni) {
-      throw UsageError(fmt::format("node {}: VNI {} is not one of 1 to {}", nodes_[i].name, vni,
+      throw UsageError(fmt::format("node {}: VNI {} is not in 1..{}", nodes_[i].name, vni,
                                    VxlanHeader::kMaxVni));
     }
     if (by_vni_.size() <= vni) by_vni_.resize(vni + 1);
     if (by_vni_[vni] != 0) {
-      throw UsageError(fmt::format("nodes {} and {} have one VNI, {}",
+      throw UsageError(fmt::format("nodes {} and {} have the same VNI {}",
                                    nodes_[by_vni_[vni] - 1].name, nodes_[i].name, vni));
     }
     by_vni_[vni] = static_cast<uint32_t>(i + 1);

@@ -14,8 +14,9 @@ extern const EmbeddedProgram kShareProgram;
 namespace viaduct::tunnel {
 namespace {
 
-constexpr bpf::Object::Purpose kOfShares{"eBPF at the tunnel's socket",
-                                         "whoever floods it takes its buffer from all clients"};
+constexpr bpf::Object::Purpose kOfShares{
+    "the eBPF program at the tunnel's socket",
+    "a client that floods the hub can fill the socket buffer of all clients"};
 
 template <class T>
 std::unique_ptr<T, Unmap> MapTable(const bpf::Object& object, const char* name, size_t entries) {
@@ -39,7 +40,7 @@ Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room) {
   uint32_t index = VIADUCT_SHARE_FOREIGN;
   for (const uint32_t vni : vnis) {
     ++index;
-    by_vni.Set(vni, index, "tell the kernel of a VNI");
+    by_vni.Set(vni, index, "store a VNI in a table of the kernel");
   }
   Shares shares{MapTable<viaduct_share>(object, "shares", vnis.size() + 1),
                 MapTable<viaduct_share_sum>(object, "share_sum", 1)};

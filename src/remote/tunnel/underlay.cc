@@ -164,12 +164,12 @@ void Underlay::Bind(const Options& options) {
   }
   if (!is_open) {
     const int error = errno;
-    throw UsageError(
-        fmt::format("UDP port {}{}: {}{}", port,
-                    options.address.empty() ? "" : " of " + options.address, std::strerror(error),
-                    error == EADDRINUSE
-                        ? "; another hub, or a VXLAN interface of this network namespace, has it"
-                        : ""));
+    throw UsageError(fmt::format(
+        "UDP port {}{}: {}{}", port, options.address.empty() ? "" : " of " + options.address,
+        std::strerror(error),
+        error == EADDRINUSE
+            ? "; another hub or a VXLAN interface of this network namespace uses this port"
+            : ""));
   }
 }
 

@@ -32,14 +32,15 @@ std::string HubStatus(const HubProgress& now, const HubProgress& before) {
   const auto rate = [&](uint64_t HubProgress::*member) {
     return HumanCount(static_cast<double>(now.*member - before.*member) / seconds);
   };
-  return fmt::format("{:.0f} s: {} of {} nodes have a client; {} frames/s in, {} out, {} lost",
-                     now.seconds, now.claimed, now.nodes, rate(&HubProgress::rx_frames),
-                     rate(&HubProgress::tx_frames), now.lost);
+  return fmt::format(
+      "{:.0f} s: {} of {} nodes have a client; {} frames/s received, {} sent, {} frames lost",
+      now.seconds, now.claimed, now.nodes, rate(&HubProgress::rx_frames),
+      rate(&HubProgress::tx_frames), now.lost);
 }
 
 std::string HubTable(const HubResult& hub) {
   std::vector<std::vector<std::string>> rows = {
-      {"node", "vni", "client", "frames in", "frames out", "wait ms mean/max", "lost"}};
+      {"node", "vni", "client", "frames in", "frames out", "queueing ms mean/max", "lost"}};
   for (const ClientResult& client : hub.clients) {
     rows.push_back(
         {client.node, std::to_string(client.vni), client.client.value_or("-"),
@@ -49,16 +50,16 @@ std::string HubTable(const HubResult& hub) {
   }
   std::string text = result::FormatTable(rows);
   text += fmt::format(
-      "{} datagrams in {:.1f} s; lost before they were anyone's: {}\n"
+      "{} datagrams in {:.1f} s; datagrams of no client lost: {}\n"
       "socket buffers: {} kB for receiving, {} kB for sending\n",
       hub.datagrams, hub.seconds, CausesText(hub.drops), hub.receive_buffer / 1024,
       hub.send_buffer / 1024);
   if (hub.refused) {
-    text += fmt::format("{} claims of nodes, {} of them by clients that returned; refused: {}\n",
+    text += fmt::format("{} node claims, {} of which by returning clients; refused: {}\n",
                         hub.claims.value_or(0), hub.returns.value_or(0), CausesText(*hub.refused));
   }
   if (!hub.unreadable.empty()) {
-    text += fmt::format("packets that ns-3 could not read, dropped at nodes: {}\n",
+    text += fmt::format("packets that ns-3 could not parse, dropped at nodes: {}\n",
                         CausesText(hub.unreadable));
   }
   if (hub.traffic) text += HubTrafficTable(*hub.traffic);
@@ -67,7 +68,7 @@ std::string HubTable(const HubResult& hub) {
   const bool is_silent = std::ranges::all_of(
       hub.clients, [](const ClientResult& client) { return client.rx_frames == 0; });
   text += fmt::format("verdict: {}{}\n", VerdictName(hub.verdict),
-                      is_silent ? "; no frame came from any client" : "");
+                      is_silent ? "; no frames arrived from clients" : "");
   return text;
 }
 
@@ -82,22 +83,22 @@ std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, b
     rows.push_back({node.name, std::to_string(node.remote->vni), Texts(AddressesOf(scenario, node)),
                     Texts(GatewaysOf(scenario, node)), std::to_string(MtuOf(scenario, node)),
                     node.remote->address  ? node.remote->address->ToString()
-                    : node.remote->anyone ? "the first that sends"
-                                          : "who has the key"});
+                    : node.remote->anyone ? "the first sender"
+                                          : "any client with the key"});
   }
   return fmt::format("hub {}: UDP port {}; seed {}\n{}", scenario.name, port, scenario.seed,
                      result::FormatTable(rows)) +
          (is_encrypted
               ? ""
               : fmt::format(
-                    "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
-                    "dstport "
-                    "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up{}\n",
+                    "on a client without Viaduct: ip link add eth0 type vxlan id VNI remote "
+                    "THIS-HOST dstport {}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU "
+                    "up{}\n",
                     port,
-                    has_router ? "; where there is no gateway: ip route add default dev eth0"
+                    has_router ? "; for a node without gateway also: ip route add default dev eth0"
                                : "")) +
          (has_key ? fmt::format("{}: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
-                                is_encrypted ? "a client" : "with it",
+                                is_encrypted ? "on a client" : "on a client with Viaduct",
                                 port == wire::kVxlanPort ? "" : fmt::format(":{}", port))
                   : "");
 }

@@ -30,7 +30,7 @@ std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scen
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port) {
   const auto settings = std::ranges::find(scenario.nodes, node, &scenario::NodeSettings::name);
   if (settings == scenario.nodes.end() || !settings->remote) {
-    throw UsageError(node + ": is no remote node");
+    throw UsageError(node + ": is not a remote node");
   }
   const auto vni = static_cast<uint32_t>(settings->remote->vni);
   claim::Offer offer;
@@ -83,7 +83,7 @@ claim::Offer HubClaims::Give(const scenario::Scenario& scenario, const claim::Cl
     return offer;
   }
   if (!claim.wireguard) {
-    throw Error("this hub's tunnels are encrypted (WireGuard); join with a newer Viaduct");
+    throw Error("this hub encrypts its tunnels (WireGuard); join with a newer version of Viaduct");
   }
   offer.wireguard = cipher_->admit(offer.vni, *claim.wireguard, claim.client);
   offer.port = wire::kVxlanPort;  // no other process uses a port of the inner network

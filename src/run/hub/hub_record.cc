@@ -70,10 +70,10 @@ result::HubResult AskHub(const HubInfo& hub, Duration timeout) {
     try {
       return answer.at("stats").get<result::HubResult>();
     } catch (const nlohmann::json::exception& error) {
-      throw Error(fmt::format("hub {}: its answer is malformed: {}", hub.name, error.what()));
+      throw Error(fmt::format("hub {}: malformed answer: {}", hub.name, error.what()));
     }
   }
-  throw Error(fmt::format("hub {} has ended", hub.name));
+  throw Error(fmt::format("hub {} is no longer running", hub.name));
 }
 
 std::vector<HubInfo> RemoveDeadHubs(std::vector<std::string>* problems) {
@@ -125,7 +125,7 @@ HubRecord::~HubRecord() {
 
 nlohmann::json HubRecord::Serve(const engine::ControlRequest& request) {
   if (request.kind != engine::ControlRequest::Kind::kStats) {
-    throw UsageError("a hub has no SPEC of its own: its links are simulated");
+    throw UsageError("cannot change a SPEC of a hub: its links are simulated");
   }
   hub_.AskStatistics();
   return {};

@@ -29,8 +29,9 @@ std::string Said(const std::string& first, const std::string& second, const std:
 
 TEST(HubRatesTest, TcpNeedsALimitOnItsWay) {
   const std::string tcp = "type: tcp, from: n0, to: n2";
-  EXPECT_THAT(Said("", "", tcp), HasSubstr("f.yaml: flows[0].rate: it has none, and links from n0"
-                                           " to n2 have neither a rate nor a delay"));
+  EXPECT_THAT(Said("", "", tcp),
+              HasSubstr("f.yaml: flows[0]: the flow has no rate, and links from n0"
+                        " to n2 have neither a rate nor a delay"));
   EXPECT_THAT(Said("", ", spec: loss=1%", tcp), HasSubstr("flows[0]"));
   EXPECT_EQ(Said("", ", spec: delay=1ms", tcp), "");
   EXPECT_EQ(Said(", up: rate=1Mbit", "", tcp), "");

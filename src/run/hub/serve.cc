@@ -39,26 +39,28 @@ void CheckRemoteStations(const scenario::Scenario& scenario) {
                                         [](const auto& prefix) { return prefix.address.family; });
     if (ipv6 == addresses.end()) continue;
     throw UsageError(fmt::format(
-        "{}: nodes.{}.remote: the client of a Wi-Fi station has IPv4 only, and the node has {}; "
-        "leave its IPv6 addresses out (addressing.ipv6)",
+        "{}: nodes.{}.remote: the client of a Wi-Fi station supports only IPv4, but the node has "
+        "{}; remove the node's IPv6 addresses (addressing.ipv6)",
         scenario.file, node.name, ipv6->ToString()));
   }
 }
 
 void CheckScenario(const scenario::Scenario& scenario) {
   if (!scenario.machines.empty()) {
-    throw UsageError(scenario.file + ": machines: a lab on several machines is for viaduct run");
+    throw UsageError(scenario.file +
+                     ": machines: only viaduct run supports a lab on several machines");
   }
   if (scenario.mode == scenario::Mode::kTraditional) {
-    throw UsageError(scenario.file +
-                     ": mode traditional has no hub; use simulate, emulate or offload");
+    throw UsageError(
+        scenario.file +
+        ": a hub does not support mode traditional; use mode simulate, emulate or offload");
   }
   CheckRemoteStations(scenario);
   const bool is_for_clients =
       std::ranges::any_of(scenario.nodes, [](const auto& node) { return node.remote.has_value(); });
   if (!is_for_clients) {
     throw UsageError(scenario.file +
-                     ": no node is remote; give one, such as nodes.n1.remote: true");
+                     ": no node is remote; set a node as remote, such as nodes.n1.remote: true");
   }
   CheckHubTraffic(scenario);
 }
@@ -68,12 +70,13 @@ void CheckAddress(const std::string& text) {
   if (text.empty()) return;
   const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
   if (address.IsMulticast()) {
-    throw UsageError(fmt::format("--address {}: is a multicast address, not a host's", text));
+    throw UsageError(
+        fmt::format("--address {}: is a multicast address; specify a unicast address", text));
   }
   if (wire::IsLinkLocal(address)) {
     throw UsageError(fmt::format(
-        "--address {}: is a link-local address, which no tunnel to other hosts can have; give "
-        "this machine another one, or leave --address out",
+        "--address {}: is a link-local address, which tunnels to other machines cannot use; "
+        "specify another address of this machine, or omit --address",
         text));
   }
 }
@@ -85,7 +88,7 @@ std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const Serve
   const std::string file = options.key_file.empty() ? claim::DefaultKeyFile() : options.key_file;
   const claim::Key key = claim::ReadOrMakeKey(file);
   if (!options.quiet) {
-    std::fprintf(stderr, "key of this hub, for its clients: %s\n", TerminalText(file).c_str());
+    std::fprintf(stderr, "key file of this hub, for its clients: %s\n", TerminalText(file).c_str());
   }
   return key;
 }
@@ -96,9 +99,9 @@ void CheckEncryptable(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
     throw UsageError(fmt::format(
-        "--encrypt: node {} is for {} without a key, whose frames cannot be encrypted; make it "
-        "remote: true, for viaduct join",
-        node.name, node.remote->address ? node.remote->address->ToString() : "any host"));
+        "--encrypt: the client of node {} is {} without a key, whose frames cannot be encrypted; "
+        "set remote: true, for viaduct join",
+        node.name, node.remote->address ? node.remote->address->ToString() : "any machine"));
   }
 }
 
@@ -132,7 +135,7 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
   CheckAddress(options.address);
   if (options.cipher_port) CheckEncryptable(scenario);
   if (scenario.routing.sample) {
-    std::fprintf(stderr, "not run in a hub: routing.sample; viaduct run has that\n");
+    std::fprintf(stderr, "a hub ignores routing.sample; use viaduct run to sample routes\n");
   }
   const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
   if (!is_simulation || options.cipher_port) need_root();
@@ -153,8 +156,9 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
   if (encryption) {
     settings.inner_socket = encryption->inner_socket();
     cipher = CipherOf(*encryption);
-    loop.Watch(encryption->fd(),
-               [] { throw Error("root's half of the hub's encryption has died"); });
+    loop.Watch(encryption->fd(), [] {
+      throw Error("the privileged process of the hub's encryption exited unexpectedly");
+    });
   }
   const std::unique_ptr<Hub> hub = broker
                                        ? StartLabHub(scenario, settings, std::move(*broker), loop)

@@ -37,7 +37,7 @@ class SimulatedHub final : public Hub {
       if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
     });
     if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kServeTimeout)) {
-      throw Error("the simulator hangs: it does not serve the hub's clients");
+      throw Error("the simulator hangs: no connection for the hub's clients");
     }
   }
 
@@ -65,7 +65,7 @@ class SimulatedHub final : public Hub {
     Tell(scenario::Stop());
     if (!loop_.Run([this] { return report_.has_value(); },
                    MonotonicClock::Now() + kFinishTimeout)) {
-      throw Error("the simulator hangs: it does not report");
+      throw Error("the simulator hangs: no report arrives");
     }
     if (HasHubTraffic(scenario_)) {
       result::HubTraffic traffic = DescribeTraffic(scenario_, std::move(flows_), programs_);
@@ -73,8 +73,8 @@ class SimulatedHub final : public Hub {
       traffic.captures = std::move(files_.captures);
       if (!converged_ && HasTimedTraffic(scenario_)) {
         Fail(
-            "the hub ended before routes had converged: none of the scenario's flows, programs "
-            "and events has begun");
+            "the hub ended before routes converged: no flow, program or event of the scenario "
+            "began");
       }
       if (converged_) {
         Fail(EventsToCome(scenario_, scenario_.link_events.size() - traffic.events.size()));
@@ -150,7 +150,8 @@ class SimulatedHub final : public Hub {
   // Throws for all other messages, which belong to a run, or which SimulatorProcess handles.
   template <class Message>
   void Take(const Message&) {
-    throw Error(fmt::format("the simulator sent '{}', which none of a hub does", Message::kName));
+    throw Error(
+        fmt::format("the simulator sent '{}', which is not a message of a hub", Message::kName));
   }
 
   void Fail(const std::string& failure) {

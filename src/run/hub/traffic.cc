@@ -24,7 +24,7 @@ void CheckNode(const scenario::Scenario& scenario, const std::string& name,
   const auto node = std::ranges::find(scenario.nodes, name, &scenario::NodeSettings::name);
   if (node == scenario.nodes.end() || !node->remote) return;
   throw UsageError(fmt::format(
-      "{}: {}: node {} is remote: its client runs its programs; name another node, or leave it out",
+      "{}: {}: node {} is remote, so that its programs run on its client; specify another node",
       scenario.file, where, name));
 }
 
@@ -36,8 +36,8 @@ void CheckLabCaptures(const scenario::Scenario& scenario) {
     const size_t here = EndpointsOf(scenario, link, RemoteHosts::kAreElsewhere).size();
     if (here == ends || here == 1) continue;
     throw UsageError(fmt::format(
-        "{}: captures: link {} has {} remote nodes and {} others, and nobody here gets what is for "
-        "the remote ones; leave it out",
+        "{}: captures: link {} has {} remote nodes and {} other nodes; frames to the remote nodes "
+        "cannot be captured here; remove the link from captures",
         scenario.file, link, ends - here, here));
   }
 }
@@ -98,7 +98,7 @@ std::string EventsToCome(const scenario::Scenario& scenario, size_t count) {
   if (count == 0) return "";
   const scenario::LinkEvent& first = all[all.size() - count];
   return fmt::format(
-      "{} of {} events had not happened when the hub ended; the first is {}: link {} {} at {}",
+      "{} of {} events had not occurred when the hub ended; the first is {}: link {} {} at {}",
       count, all.size(), first.where, first.link, scenario::DescribeEvent(first),
       FormatDuration(first.at));
 }
@@ -106,7 +106,7 @@ std::string EventsToCome(const scenario::Scenario& scenario, size_t count) {
 std::string HubTrafficTable(const result::HubTraffic& traffic) {
   std::string text = TrafficTable(traffic.flows, traffic.programs);
   if (!traffic.events.empty()) {
-    text += fmt::format("{} events; the last: {:.1f} s: link {} {}\n", traffic.events.size(),
+    text += fmt::format("{} events; the last at {:.1f} s: link {} {}\n", traffic.events.size(),
                         traffic.events.back().at, traffic.events.back().link,
                         traffic.events.back().change);
   }

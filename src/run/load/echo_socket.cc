@@ -109,7 +109,7 @@ void EchoSocket::Open(const std::string& bind) {
   }
   if (!fd_) {
     throw SystemError(
-        "ICMP echo needs CAP_NET_RAW, or this user's group in the sysctl net.ipv4.ping_group_range",
+        "send ICMP echo (needs CAP_NET_RAW, or this user's group in net.ipv4.ping_group_range)",
         errno);
   }
   if (raw_) PassRepliesOnly(fd_.get(), ipv6_);

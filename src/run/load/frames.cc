@@ -50,14 +50,15 @@ Endpoint OwnEndpoint(int fd) {
 }
 
 EnvironmentError NoWay(const wire::IpAddress& to, const std::string& why) {
-  return EnvironmentError(fmt::format(
-      "send frames to {}: {}; without --frames the kernel sends packets", to.ToString(), why));
+  return EnvironmentError(
+      fmt::format("cannot send frames to {}: {}; omit --frames to let the kernel send packets",
+                  to.ToString(), why));
 }
 
 sys::LinkInfo EthernetInterface(sys::Netlink& kernel, int ifindex, const wire::IpAddress& to) {
   const auto found = kernel.FindLink(ifindex);
   if (!found || found->mac == wire::MacAddress()) {
-    throw NoWay(to, "the route is not by an Ethernet interface");
+    throw NoWay(to, "the route does not use an Ethernet interface");
   }
   return *found;
 }
@@ -85,7 +86,7 @@ FrameWay::FrameWay(const Endpoint& to, const std::string& bind, int payload_byte
     : port_(OpenSender(to, bind, "")), destination_(AddressOf(to)) {
   sys::Netlink kernel;
   const auto route = sys::FindSimpleRoute(kernel, destination_, 0);
-  if (!route) throw NoWay(destination_, "there is no route with one next hop");
+  if (!route) throw NoWay(destination_, "there is no route with a single next hop");
   const sys::LinkInfo link = EthernetInterface(kernel, route->ifindex, destination_);
   const wire::MacAddress mac = AwaitNeighbour(kernel, *route, port_.get(), to);
   if (const int error = TryConnect(port_.get(), to); error != 0) {
@@ -97,7 +98,7 @@ FrameWay::FrameWay(const Endpoint& to, const std::string& bind, int payload_byte
   sys::PacketSocket opened = sys::OpenPacketSocket(link.name, false);
   sys::BindPacketSocket(opened.fd.get(), opened.ifindex, 0);
   sys::BypassQdisc(opened.fd.get());
-  SystemCall("a blocking packet socket", fcntl(opened.fd.get(), F_SETFL, 0));
+  SystemCall("make a packet socket blocking", fcntl(opened.fd.get(), F_SETFL, 0));
   socket_ = std::move(opened.fd);
 
   const bool is_ipv4 = destination_.family == wire::Family::kIpv4;

@@ -24,18 +24,18 @@ Examples:
   viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s --frames
   viaduct-load ping --to 10.0.0.2 --interval 20ms --count 500 --json
 
-The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
-duplicated, the one-way delay (both ends on one machine, or with --clock-ahead), and the rate between the first and the last
-packet. A packet that the kernel refuses (no route, link down) was offered and is lost. The receiver
-ends when nothing has come for --linger after the sender's end marker (or SIGUSR1, which stands for
-it), after --duration, or on SIGINT or SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
+The sender numbers and time-stamps its packets; the receiver reports lost, reordered and duplicated
+packets, the one-way delay (both ends on one machine, or with --clock-ahead), and the rate between the first and the last
+packet. A packet that the kernel refuses (no route, link down) counts as offered and lost. The receiver
+ends when no packet has arrived for --linger after the sender's end marker (or SIGUSR1, which has the same
+effect), after --duration, or on SIGINT or SIGTERM, and always prints its result. It prints "listening" on standard error when it is ready.
 
-A ping sends ICMP echo requests, by the clock and not after each reply, and waits at the end for --linger. A round trip ends with
-the kernel's time stamp of the reply, so it does not matter how late this program is told. It needs CAP_NET_RAW, or that the sysctl
-net.ipv4.ping_group_range (which a lab sets) has your group.
+A ping sends ICMP echo requests at fixed times, independent of replies, and waits at the end for --linger. A round trip ends at
+the kernel's time stamp of the reply, so delays of this program do not matter. A ping needs CAP_NET_RAW, or your group in the
+sysctl net.ipv4.ping_group_range (which a lab sets).
 
-In a network within one kernel the whole path runs inside the sender's own system call, so at
-"--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
+If the network is within one kernel, the system call of the sender executes the whole path, so that
+with "--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
 )";
 
 struct Texts {
@@ -46,58 +46,65 @@ struct Texts {
 };
 
 void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
-  app.add_option("--to", texts.to, "ADDRESS:PORT or [ADDRESS]:PORT")->required();
-  app.add_option("--size", options.size, "UDP payload, bytes")
+  app.add_option("--to", texts.to, "the destination: ADDRESS:PORT or [ADDRESS]:PORT")->required();
+  app.add_option("--size", options.size, "the size of the UDP payload in bytes")
       ->capture_default_str()
       ->check(CLI::Range(static_cast<int>(kHeaderBytes), kMaxPayload));
-  app.add_option("--rate", texts.rate, "16Mbit (payload per second), 20000pps, or max")
+  app.add_option("--rate", texts.rate, "the rate: 16Mbit (payload per second), 20000pps, or max")
       ->capture_default_str();
-  app.add_option("--duration", texts.send_duration, "how long")->capture_default_str();
+  app.add_option("--duration", texts.send_duration, "the duration of the flow")
+      ->capture_default_str();
   app.add_option("--count", texts.count, "stop after this many packets")
       ->check(CLI::Range(1, 1 << 30));
-  app.add_option("--bind", options.bind, "source address");
-  app.add_option("--interface", options.interface, "by which packets to a multicast group leave");
-  app.add_flag("--frames", options.frames,
-               "hand whole frames to the interface, past this end's IP stack (needs CAP_NET_RAW)");
-  app.add_option("--batch", options.batch, "most packets per system call")
+  app.add_option("--bind", options.bind, "the source address");
+  app.add_option("--interface", options.interface,
+                 "the interface on which packets to a multicast group leave");
+  app.add_flag(
+      "--frames", options.frames,
+      "send Ethernet frames directly on the interface, without the IP stack (needs CAP_NET_RAW)");
+  app.add_option("--batch", options.batch, "the maximum number of packets per system call")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
 }
 
 void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
-  app.add_option("--port", options.socket.port, "UDP port")
+  app.add_option("--port", options.socket.port, "the UDP port")
       ->required()
       ->check(CLI::Range(1, 65535));
-  app.add_option("--bind", options.socket.bind, "address; default: all, IPv4 and IPv6");
+  app.add_option("--bind", options.socket.bind,
+                 "the local address; default: all IPv4 and IPv6 addresses");
   app.add_option("--group", options.socket.group,
-                 "multicast group to join, on all interfaces, instead of --bind");
-  app.add_option("--interface", options.socket.interface, "the only one to join --group on");
-  app.add_option("--duration", texts.receive_duration, "give up after this long");
+                 "the multicast group to join, on all interfaces, instead of --bind");
+  app.add_option("--interface", options.socket.interface,
+                 "the only interface on which to join --group");
+  app.add_option("--duration", texts.receive_duration,
+                 "the time after which the receiver ends in any case");
   app.add_option("--linger", texts.linger,
-                 "time without packets after the sender's end that ends the flow")
+                 "the time without packets after the sender's end marker that ends the flow")
       ->capture_default_str();
   app.add_option("--clock-ahead", texts.clock_ahead,
-                 "nanoseconds that this machine's monotonic clock is ahead of the sender's");
+                 "the nanoseconds by which this machine's monotonic clock is ahead of the "
+                 "sender's");
   app.add_option("--sample", options.socket.sample,
-                 "read only one packet in N (a power of two); the kernel counts the others, so "
+                 "read only one packet of N (a power of two); the kernel counts the others, so "
                  "that the receiver does not disturb the measurement")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
 }
 
 void AddPing(CLI::App& app, PingOptions& options, Texts& texts) {
-  app.add_option("--to", texts.ping_to, "ADDRESS, IPv4 or IPv6")->required();
-  app.add_option("--size", options.size, "bytes after the ICMP header")
+  app.add_option("--to", texts.ping_to, "the destination: an IPv4 or IPv6 address")->required();
+  app.add_option("--size", options.size, "the number of bytes after the ICMP header")
       ->capture_default_str()
       ->check(CLI::Range(0, kMaxPayload));
-  app.add_option("--interval", texts.ping_interval, "from one request to the next")
+  app.add_option("--interval", texts.ping_interval, "the time from one request to the next")
       ->capture_default_str();
   app.add_option("--duration", texts.ping_duration,
-                 "send for this long; default: --count requests, or until SIGINT");
+                 "the time to send requests; default: --count requests, or until SIGINT");
   app.add_option("--count", texts.count, "stop after this many requests")
       ->check(CLI::Range(1, 1 << 30));
-  app.add_option("--bind", options.bind, "source address");
-  app.add_option("--linger", texts.ping_linger, "how long the last replies may take")
+  app.add_option("--bind", options.bind, "the source address");
+  app.add_option("--linger", texts.ping_linger, "the time to wait for the last replies")
       ->capture_default_str();
 }
 
@@ -113,7 +120,7 @@ void FinishSend(SendOptions& options, const Texts& texts) {
   options.duration = PositiveDuration(texts.send_duration);
   if (texts.count > 0) options.count = texts.count;
   if (options.frames && IsGroup(options.to)) {
-    throw UsageError(fmt::format("--to {}: --frames sends to no multicast group", texts.to));
+    throw UsageError(fmt::format("--to {}: --frames does not support multicast groups", texts.to));
   }
 }
 
@@ -129,12 +136,12 @@ void FinishReceive(ReceiveOptions& options, const Texts& texts) {
 void FinishPing(PingOptions& options, const Texts& texts) {
   options.to = MakeEndpoint(texts.ping_to, 0);
   if (IsGroup(options.to)) {
-    throw UsageError(
-        fmt::format("--to {}: a ping goes to one address, not to a group", texts.ping_to));
+    throw UsageError(fmt::format("--to {}: a ping needs a unicast address, not a multicast group",
+                                 texts.ping_to));
   }
   if (!options.bind.empty() && MakeEndpoint(options.bind, 0).family() != options.to.family()) {
-    throw UsageError(
-        fmt::format("--bind {}: not of the family of {}", options.bind, texts.ping_to));
+    throw UsageError(fmt::format("--bind {}: not of the same address family as {}", options.bind,
+                                 texts.ping_to));
   }
   options.rate = 1 / PositiveDuration(texts.ping_interval, "--interval").ToSeconds();
   options.duration = texts.ping_duration.empty() ? Duration::Seconds(100 * 365 * 86400LL)
@@ -157,7 +164,7 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   app.require_subcommand(1);
   CLI::App* send = app.add_subcommand("send", "send one flow");
   CLI::App* receive = app.add_subcommand("receive", "receive one flow");
-  CLI::App* ping = app.add_subcommand("ping", "measure round trips");
+  CLI::App* ping = app.add_subcommand("ping", "measure round-trip times");
   for (CLI::App* command : {send, receive, ping}) {
     command->add_flag("--json", line.json, "print the result as JSON");
   }
@@ -194,7 +201,8 @@ std::optional<double> ParsePacketRate(std::string_view text, int payload_bytes) 
   const auto [end, error] =
       std::from_chars(number.begin(), number.end(), rate, std::chars_format::fixed);
   if (error != std::errc() || end != number.end() || !(rate > 0 && rate <= 1e9)) {
-    throw UsageError(fmt::format("rate '{}': accepted: 16Mbit, 20000pps, or max", text));
+    throw UsageError(
+        fmt::format("rate '{}': expected a rate such as 16Mbit or 20000pps, or max", text));
   }
   return rate;
 }

@@ -58,7 +58,7 @@ class Pinger {
       return 1;
     }
     if (IsHopeless(error, ++result_.refused[error]) && sent_ == 0) {
-      throw SystemError("send ICMP echo: every request was refused", error);
+      throw SystemError("send ICMP echo requests: the kernel refused every request", error);
     }
     return 0;
   }

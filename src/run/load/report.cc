@@ -124,14 +124,14 @@ std::string ToText(const result::LoadSent& report) {
       "offered {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
       report.offered, report.size, report.seconds, report.offered_pps, report.offered_rate / 1e6);
   if (report.target_pps) {
-    text += fmt::format("pacer late by: {}; schedule shifted: {:.3f} s\n", TimesText(report.late),
-                        report.slip_seconds);
+    text += fmt::format("lateness of the pacer: {}; schedule shifted by {:.3f} s\n",
+                        TimesText(report.late), report.slip_seconds);
   }
   for (const auto& [error, packets] : report.refused) {
     text += fmt::format("refused by the kernel ({}): {}\n", error, packets);
   }
   if (report.interface_drops > 0) {
-    text += fmt::format("dropped by this host's interfaces: {}\n", report.interface_drops);
+    text += fmt::format("dropped by this machine's interfaces: {}\n", report.interface_drops);
   }
   return text;
 }
@@ -147,9 +147,9 @@ std::string ToText(const result::LoadReceived& report) {
     text +=
         "no end marker arrived: the number of sent packets is estimated from the last sequence "
         "number\n";
-  if (report.cut) text += "packets were still arriving at the end; they count as lost\n";
+  if (report.cut) text += "packets were still arriving at the end; these packets count as lost\n";
   if (report.dropped_here > 0) {
-    text += fmt::format("arrived, but not received: this program was too slow for {}\n",
+    text += fmt::format("arrived, but not read because this program was too slow: {}\n",
                         report.dropped_here);
   }
   return text;
@@ -157,15 +157,16 @@ std::string ToText(const result::LoadReceived& report) {
 
 std::string ToText(const result::LoadPinged& report) {
   std::string text = fmt::format(
-      "answered {} of {} requests ({:.3f}% lost), duplicate replies {}\nround trips: {}\n"
-      "requests late by: {}; schedule shifted: {:.3f} s\n",
+      "received replies to {} of {} requests ({:.3f}% lost), duplicate replies {}\nround-trip "
+      "times: {}\n"
+      "lateness of requests: {}; schedule shifted by {:.3f} s\n",
       report.received, report.offered, report.loss * 100, report.duplicates, TimesText(report.rtt),
       TimesText(report.late), report.slip_seconds);
   for (const auto& [error, requests] : report.refused) {
     text += fmt::format("refused by the kernel ({}): {}\n", error, requests);
   }
   if (report.dropped_here > 0) {
-    text += fmt::format("arrived, but not received: this program was too slow for {}\n",
+    text += fmt::format("arrived, but not read because this program was too slow: {}\n",
                         report.dropped_here);
   }
   return text;

@@ -117,7 +117,7 @@ class Sender {
 
   void CountRefusal(int error) {
     if (IsHopeless(error, ++result_.refused[error]) && !any_sent_) {
-      throw SystemError("send UDP: every packet was refused", error);
+      throw SystemError("send UDP packets: the kernel refused every packet", error);
     }
   }
 

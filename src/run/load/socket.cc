@@ -26,7 +26,7 @@ constexpr int kSendBuffer = 1 << 20;
 constexpr timeval kReceiveTimeout = {.tv_sec = 0, .tv_usec = 20000};
 
 UniqueFd OpenUdp(int family) {
-  return UniqueFd(SystemCall("socket UDP", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  return UniqueFd(SystemCall("create a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
 }
 
 void Bind(int fd, const Endpoint& endpoint, const std::string& what) {
@@ -58,7 +58,7 @@ void SendToGroupBy(int fd, int family, const std::string& interface) {
                   ipv6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, kTtl, "the multicast TTL");
   if (interface.empty()) return;
   const unsigned int index = if_nametoindex(interface.c_str());
-  if (index == 0) throw SystemError("interface " + interface, errno);
+  if (index == 0) throw SystemError("find interface " + interface, errno);
   if (ipv6) return SetSocketOption(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, index, "IPV6_MULTICAST_IF");
   ip_mreqn request{};
   request.imr_ifindex = static_cast<int>(index);
@@ -67,7 +67,7 @@ void SendToGroupBy(int fd, int family, const std::string& interface) {
 
 // Joins the group on this interface, or on all interfaces if `interface` is empty.
 void Join(int fd, const Endpoint& group, const std::string& text, const std::string& interface) {
-  if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: no multicast address", text));
+  if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: not a multicast address", text));
   int joined = 0;
   const std::unique_ptr<struct if_nameindex, decltype(&if_freenameindex)> all(if_nameindex(),
                                                                               if_freenameindex);
@@ -103,8 +103,8 @@ Endpoint MakeEndpoint(const std::string& address, uint16_t port) {
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
-    throw UsageError(
-        fmt::format("'{}' is not an address; accepted: 10.0.0.1 or 2001:db8::1", address));
+    throw UsageError(fmt::format(
+        "'{}' is not an address; expected an address such as 10.0.0.1 or 2001:db8::1", address));
   }
   Endpoint endpoint;
   endpoint.length = found->ai_addrlen;
@@ -117,7 +117,8 @@ Endpoint MakeEndpoint(const std::string& address, uint16_t port) {
 Endpoint ParseEndpoint(std::string_view text) {
   const auto bad = [&] {
     return UsageError(fmt::format(
-        "'{}' is not ADDRESS:PORT; accepted: 10.0.0.1:5001 or [2001:db8::1]:5001", text));
+        "'{}' is not ADDRESS:PORT; expected 10.0.0.1:5001 or [2001:db8::1]:5001, for example",
+        text));
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) throw bad();

@@ -89,7 +89,7 @@ void Conductor::SetClocks(std::vector<ClockReading> clocks) {
 void Conductor::MeetFirst(int from, const std::string& machine) {
   for (const auto& [rank, other] : machines_) {
     if (other == machine) {
-      return Fail(fmt::format("ranks {} and {} are both on machine {}; see machines.NAME.login",
+      return Fail(fmt::format("ranks {} and {} are both on machine {}; check machines.NAME.login",
                               rank, from, machine),
                   static_cast<int>(ExitStatus::kUsage));
     }

@@ -40,7 +40,7 @@ constexpr Duration kStartTimeout = Duration::Seconds(120);
 // A shell command that runs on each machine: it reports a missing program more briefly than mpirun
 // does.
 constexpr char kStarter[] =
-    R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: machine $(hostname): there is no $f; )"
+    R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: machine $(hostname): $f is missing; )"
     R"(install Viaduct there, at the same path as here" >&2; exit 3; }; done; exec "$0" "$@")";
 
 std::string HostList(const scenario::Scenario& scenario) {
@@ -48,7 +48,7 @@ std::string HostList(const scenario::Scenario& scenario) {
   for (const scenario::Machine& machine : scenario.machines) {
     if (machine.login.empty() && machine.address.family == wire::Family::kIpv6) {
       throw UsageError(
-          fmt::format("{}: machines.{}.login: missing; mpirun cannot be given an IPv6 "
+          fmt::format("{}: machines.{}.login: missing; mpirun does not accept an IPv6 "
                       "address ({}), only a name",
                       scenario.file, machine.name, machine.address.ToString()));
     }
@@ -60,14 +60,14 @@ std::string HostList(const scenario::Scenario& scenario) {
 
 std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
 #ifndef VIADUCT_HAS_MPI
-  throw EnvironmentError(scenario.file +
-                         ": machines: this viaduct was built without Open MPI (libopenmpi-dev), "
-                         "which starts the machines' "
-                         "parts");
+  throw EnvironmentError(
+      scenario.file +
+      ": machines: this viaduct was built without Open MPI (libopenmpi-dev), which labs on several "
+      "machines need");
 #endif
   if (sys::FindProgram("mpirun").empty()) {
     throw EnvironmentError(
-        "a lab on several machines needs Open MPI's mpirun: apt-get install openmpi-bin, on all "
+        "a lab on several machines needs Open MPI's mpirun; run apt-get install openmpi-bin on all "
         "machines");
   }
   std::vector<std::string> words = {"mpirun"};
@@ -101,7 +101,7 @@ std::string Condensed(const std::string& words) {
     text += (text.empty() ? "" : " ") + line.substr(begin);
     ++count;
   }
-  return text.empty() ? "it said nothing" : text;
+  return text.empty() ? "no output" : text;
 }
 
 // Returns the machine that mpirun's messages name, and what has happened to it; empty if they name
@@ -120,7 +120,7 @@ std::string MachineIn(const std::string& words, const scenario::Scenario& scenar
   for (const scenario::Machine& machine : scenario.machines) {
     const std::string login = machine.login.substr(machine.login.find('@') + 1);
     if (found[1] == machine.address.ToString() || found[1] == login) {
-      return fmt::format("machine {}: the connection to it was lost", machine.name);
+      return fmt::format("machine {}: the connection was lost", machine.name);
     }
   }
   return "";
@@ -158,7 +158,7 @@ class Launcher {
     if (!HasEnded() && !is_under_way_ && answer_.empty()) {
       EndMpirun();
       throw Error(
-          fmt::format("{}: machines: not all of them were there within {} s: {}", scenario_.file,
+          fmt::format("{}: machines: not all machines connected within {} s: {}", scenario_.file,
                       kStartTimeout.ToSeconds(), Condensed(mpiruns_words_ + said_)),
           ExitStatus::kEnvironment);
     }
@@ -274,12 +274,14 @@ class Launcher {
     if (is_under_way_) {
       // Leaves out mpirun's messages, which always describe a failed start, even if something else
       // has failed.
-      throw Error(fmt::format("a machine, or viaduct's processes there, has ended without a word{}",
-                              verdict),
-                  status);
+      throw Error(
+          fmt::format(
+              "a machine, or the viaduct processes on a machine, ended without an error message{}",
+              verdict),
+          status);
     }
-    throw Error(fmt::format("mpirun ended without results: {}{}", Condensed(mpiruns_words_ + said_),
-                            verdict),
+    throw Error(fmt::format("mpirun exited without results: {}{}",
+                            Condensed(mpiruns_words_ + said_), verdict),
                 status);
   }
 

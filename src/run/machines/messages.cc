@@ -9,10 +9,10 @@ namespace viaduct {
 fields::KeysOf<run::RemoteSender> run::RemoteSender::Keys() {
   using S = RemoteSender;
   static constexpr fields::Key<S> kKeys[] = {
-      fields::Always<&S::flow>("flow", "a number", "in the scenario"),
+      fields::Always<&S::flow>("flow", "a number", "the index of the flow in the scenario"),
       fields::Always<&S::status>("status", "a number", "the sender's wait status"),
-      fields::Always<&S::output>("output", "text", "its standard output"),
-      fields::Always<&S::error>("error", "text", "its standard error")};
+      fields::Always<&S::output>("output", "text", "the sender's standard output"),
+      fields::Always<&S::error>("error", "text", "the sender's standard error")};
   return kKeys;
 }
 
@@ -32,34 +32,36 @@ constexpr ipc::Dialogue kRanks{"type", "another machine",
 
 KeysOf<Given> Given::Keys() {
   static constexpr Key<Given> kKeys[] = {
-      Always<&Given::version>("version", "text", "of the launching command"),
+      Always<&Given::version>("version", "text", "the version of the launching command"),
       Always<&Given::text>("text", "text", "the scenario, as the command prints it"),
-      Always<&Given::file>("file", "a path", "where it was read from"),
-      Always<&Given::hash>("hash", "text", "of the whole scenario"),
+      Always<&Given::file>("file", "a path", "the file from which the scenario was read"),
+      Always<&Given::hash>("hash", "text", "the hash of the whole scenario"),
       Always<&Given::quiet>("quiet", "true or false", "whether progress is shown"),
-      Always<&Given::directory>("directory", "a path", "for what is written"),
+      Always<&Given::directory>("directory", "a path", "the directory for results"),
       Always<&Given::command>("command", "words", "the command line")};
   return kKeys;
 }
 
 KeysOf<Meet> Meet::Keys() {
-  static constexpr Key<Meet> kKeys[] = {Always<&Meet::stage>("stage", "text", "its name"),
-                                        WhenSet<&Meet::machine>("machine", "text", "this machine")};
+  static constexpr Key<Meet> kKeys[] = {
+      Always<&Meet::stage>("stage", "text", "the name of the stage"),
+      WhenSet<&Meet::machine>("machine", "text", "this machine")};
   return kKeys;
 }
 
 KeysOf<Met> Met::Keys() {
   static constexpr Key<Met> kKeys[] = {
-      Always<&Met::stage>("stage", "text", "its name"),
-      Always<&Met::start>("start", "ns", "when what follows begins"),
-      WhenSet<&Met::clocks>("clocks", "ns, by machine", "how far they are ahead"),
-      WhenSet<&Met::ranks>("ranks", "numbers, by machine", "of MPI")};
+      Always<&Met::stage>("stage", "text", "the name of the stage"),
+      Always<&Met::start>("start", "ns", "the time at which the next stage begins"),
+      WhenSet<&Met::clocks>("clocks", "ns, by machine",
+                            "the time by which the clock of each machine is ahead"),
+      WhenSet<&Met::ranks>("ranks", "numbers, by machine", "the MPI rank of each machine")};
   return kKeys;
 }
 
 KeysOf<Routes> Routes::Keys() {
   static constexpr Key<Routes> kKeys[] = {
-      Always<&Routes::passages>("passages", "a map", "how far packets get")};
+      Always<&Routes::passages>("passages", "a map", "the nodes that packets reach")};
   return kKeys;
 }
 
@@ -75,13 +77,13 @@ KeysOf<SenderEnded> SenderEnded::Keys() {
 
 KeysOf<PartDone> PartDone::Keys() {
   static constexpr Key<PartDone> kKeys[] = {
-      Always<&PartDone::result>("result", "a map", "of this machine's part")};
+      Always<&PartDone::result>("result", "a map", "the results of this machine's part")};
   return kKeys;
 }
 
 KeysOf<Failed> Failed::Keys() {
   static constexpr Key<Failed> kKeys[] = {
-      Always<&Failed::error>("error", "text", "what went wrong"),
+      Always<&Failed::error>("error", "text", "the error message"),
       Always<&Failed::status>("status", "a number", "the exit status")};
   return kKeys;
 }
@@ -98,9 +100,10 @@ RankMessage Decode(std::string_view text) {
   if (type == Given::kName) {
     const std::string version = message.value("version", "");
     if (version != run::Version()) {
-      throw EnvironmentError(
-          fmt::format("it has viaduct {}, but the launching machine {}; install the same on all",
-                      run::Version(), version));
+      throw EnvironmentError(fmt::format(
+          "this machine has viaduct {}, but the launching machine has viaduct {}; install "
+          "the same version on all",
+          run::Version(), version));
     }
   }
   return ipc::FromTagged<RankMessage>(kRanks, message);

@@ -108,18 +108,18 @@ std::string Encode(const RankMessage& message);
 RankMessage Decode(std::string_view text);
 
 // The end of the error message if a machine's program has ended without a reason.
-inline constexpr char kEnded[] = "viaduct's processes there have ended";
+inline constexpr char kEnded[] = "the viaduct processes on this machine exited";
 
 // The end of the error message if a machine has sent nothing for kMaxSilence.
 inline constexpr char kSilent[] =
-    "nothing was heard of it for 10 s (frozen, or its network is down)";
+    "no message has arrived for 10 s (the machine hangs, or its network is down)";
 static_assert(kMaxSilence == 10);
 
 // The error of a program whose connection ended because mpirun ended.
 inline constexpr char kConnectionEnded[] =
-    "the connection to the other machines (mpirun) has ended";
+    "the connection to the other machines (mpirun) was closed";
 
 // The line that rank 0 prints on standard error when all machines have connected.
-inline constexpr char kAllThere[] = "viaduct rank: all machines are there";
+inline constexpr char kAllThere[] = "viaduct rank: all machines have connected";
 
 }  // namespace viaduct::machines

@@ -35,7 +35,7 @@ inline std::optional<MpiFrame> TakeFrame(std::string& received) {
   MpiFrame frame;
   size_t length = 0;
   if (std::sscanf(received.c_str(), "%d %zu", &frame.number, &length) != 2) {
-    throw Error("a malformed frame between viaduct and viaduct-mpi");
+    throw Error("malformed frame between viaduct and viaduct-mpi");
   }
   if (received.size() - line - 1 < length) return std::nullopt;
   frame.bytes = received.substr(line + 1, length);

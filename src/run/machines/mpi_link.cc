@@ -51,7 +51,7 @@ MpiLink::MpiLink() {
   }
   if (first->number != kIdentityFrame ||
       std::sscanf(first->bytes.c_str(), "%d %d", &rank_, &size_) != 2) {
-    throw UsageError("viaduct rank: its standard input is not viaduct-mpi's");
+    throw UsageError("viaduct rank: standard input is not from viaduct-mpi");
   }
 }
 

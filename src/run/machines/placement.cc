@@ -44,8 +44,8 @@ class Metis {
     void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw EnvironmentError(fmt::format(
-          "nodes without on_machine are placed by METIS (libmetis5): {}; install it, or give every "
-          "node on_machine",
+          "placing nodes without on_machine needs METIS (libmetis5): {}; install METIS, or set "
+          "on_machine for every node",
           dlerror()));
     }
     set_default_options =
@@ -62,7 +62,8 @@ class Metis {
   template <class Function>
   static Function Find(void* library, const char* name) {
     void* const found = dlsym(library, name);
-    if (found == nullptr) throw EnvironmentError(fmt::format("libmetis.so.5 has no {}", name));
+    if (found == nullptr)
+      throw EnvironmentError(fmt::format("libmetis.so.5 does not contain the function {}", name));
     return reinterpret_cast<Function>(found);
   }
 };
@@ -114,7 +115,7 @@ class Graph {
     const auto method = parts <= 8 ? metis.recursive : metis.kway;
     if (method(&vertices, &constraints, starts.data(), neighbours.data(), weights_.data(), nullptr,
                rates.data(), &count, nullptr, nullptr, options, &cut, result.data()) != METIS_OK) {
-      throw Error("METIS cannot place the nodes; give each on_machine");
+      throw Error("METIS cannot place the nodes; set on_machine for every node");
     }
     return result;
   }
@@ -191,7 +192,7 @@ void Partition(Scenario& scenario) {
       std::ranges::find(scenario.nodes, std::string(), &scenario::NodeSettings::on_machine);
   throw EnvironmentError(
       fmt::format("{}: node {} has no on_machine, and this viaduct was built without METIS, which "
-                  "places nodes (libmetis-dev); give every node on_machine",
+                  "places nodes (libmetis-dev); set on_machine for every node",
                   scenario.file, node->name));
 }
 
@@ -206,7 +207,7 @@ void PlaceNodes(Scenario& scenario) {
   for (const scenario::Machine& machine : scenario.machines) {
     const auto is_its = [&](const auto& node) { return node.on_machine == machine.name; };
     if (std::ranges::any_of(scenario.nodes, is_its)) continue;
-    throw UsageError(fmt::format("{}: machine {} has no node; take it out of machines",
+    throw UsageError(fmt::format("{}: machine {} has no node; remove the machine from machines",
                                  scenario.file, machine.name));
   }
   scenario::CheckPlaces(scenario);

@@ -10,7 +10,8 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr;
 
-const char kTwo[] = "mode: offload\nhosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}\n";
+const char kTwo[] =
+    "mode: offload\nmachines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}\n";
 
 std::vector<std::string> PlacesOf(const std::string& rest) {
   scenario::Scenario scenario = scenario::Parse(kTwo + rest, "file.yaml");
@@ -41,7 +42,7 @@ TEST(Placement, EveryHostHasANode) {
 
 TEST(Placement, ASharedLinkIsOnOneHost) {
   EXPECT_THAT(ErrorIn("nodes: {a: {on_machine: h1}, b: {on_machine: h2}}\nlinks: [{shared: all}]"),
-              HasSubstr("on several machines; give them the same on_machine"));
+              HasSubstr("on several machines; set the same on_machine"));
 }
 
 #ifdef VIADUCT_HAS_METIS

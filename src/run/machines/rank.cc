@@ -133,7 +133,8 @@ class Rank {
       parts.push_back(
           {conductor.NameOf(rank), result, conductor.clocks().at(rank), after.at(rank)});
     }
-    if (parts.size() != scenario_.machines.size()) throw Error("a machine has sent no results");
+    if (parts.size() != scenario_.machines.size())
+      throw Error("the results of a machine are missing");
     std::ranges::sort(parts, {}, [&](const PartResult& part) {
       return scenario::MachineNumber(scenario_, part.machine);
     });

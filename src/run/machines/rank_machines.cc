@@ -43,7 +43,7 @@ void RankMachines::Enter(const scenario::Scenario& scenario) {
   }
   if (machine_.empty()) {
     throw UsageError(fmt::format(
-        "rank {}: this machine has none of the machines' addresses ({}); see machines in the file",
+        "rank {}: this machine has none of the machines' addresses ({}); check the key machines",
         link_.rank(), all));
   }
   Send(0, machines::Meet{"hello", machine_});

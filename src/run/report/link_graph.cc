@@ -75,7 +75,7 @@ LinePanel Throughput(const std::string& name, const LinkHistory& link) {
 }
 
 LinePanel Delay(const std::string& name, const LinkHistory& link) {
-  LinePanel panel{name, "time, s", "delay, ms", {{"mean", {}}, {"longest", {}}}};
+  LinePanel panel{name, "time, s", "delay, ms", {{"mean", {}}, {"maximum", {}}}};
   for (size_t i = 0; i < link.intervals.size(); ++i) {
     const LinkHistory::Interval& interval = link.intervals[i];
     const double end = static_cast<double>(i + 1) * link.width / 1e3;
@@ -103,7 +103,7 @@ std::map<std::string, LinkHistory> ReadLinkLog(std::istream& log, const std::str
     if (line.empty() || line[0] == '#' || ReadLine(line, links)) continue;
     if (log.eof()) break;  // the last line has no line end: a full disk has truncated it
     throw UsageError(
-        fmt::format("{}:{}: not a line of a link's log; give a file that "
+        fmt::format("{}:{}: not a line of a link's log; specify a file that "
                     "`viaduct path --log` wrote",
                     file, number));
   }
@@ -114,7 +114,7 @@ std::string LinkGraph(const std::map<std::string, LinkHistory>& links, const std
   std::vector<LinePanel> panels;
   for (const auto& [name, link] : links) {
     panels.push_back(Throughput(name + ": throughput", link));
-    panels.push_back(Delay(name + ": delay of what leaves", link));
+    panels.push_back(Delay(name + ": delay of departing packets", link));
   }
   return LinePicture(title, panels);
 }

@@ -81,7 +81,7 @@ std::vector<BarPanel> FlowBars(const std::vector<RunResult>& runs) {
     const FlowResult& first = flow.front().second;
     const bool packets = std::any_of(flow.begin(), flow.end(),
                                      [](const auto& one) { return one.second.packet_rate; });
-    const auto [what, unit] = first.kind == "ping" ? std::pair("mean round trip", "ms")
+    const auto [what, unit] = first.kind == "ping" ? std::pair("mean round-trip time", "ms")
                               : packets            ? std::pair("packets received", "packets/s")
                                                    : std::pair("received", "bit/s");
     BarPanel panel{fmt::format("{}: {}", first.name, what), unit, {}};
@@ -134,12 +134,12 @@ std::string Lateness(const std::vector<RunResult>& runs) {
       }
       if (run.engine) rows.push_back(LatenessRow(mode + ", links", run.engine->timing, run));
     } else if (mode != "simulate") {  // in mode simulate time is virtual
-      rows.push_back({mode, "-", "-", "-", "-", "not reported by ns-3"});
+      rows.push_back({mode, "-", "-", "-", "-", "ns-3 does not report lateness"});
     }
   }
   if (rows.size() == 1) return "";
-  return "<h2>Timing</h2>\n<p>How late the simulator's events ran and the links' packets "
-         "left.</p>\n" +
+  return "<h2>Timing</h2>\n<p>The lateness of the simulator's events and of packets that leave "
+         "links.</p>\n" +
          Table(rows);
 }
 
@@ -173,7 +173,7 @@ std::pair<std::string, std::string> PacketsOf(const RunResult& run, const std::s
 
 std::string Links(const std::vector<RunResult>& runs) {
   constexpr size_t kManyRows = 30;
-  Rows rows = {{"link", "nodes", "SPEC", "mode", "changes", "packets", "lost on it"}};
+  Rows rows = {{"link", "nodes", "SPEC", "mode", "changes", "packets", "lost on the link"}};
   for (const result::LinkNodes& link : runs.front().scenario.links) {
     for (const RunResult& run : runs) {
       const auto [packets, lost] = PacketsOf(run, link.name);
@@ -200,7 +200,7 @@ std::string FormatPairs(const std::vector<std::pair<std::string, std::string>>& 
 }
 
 std::string Convergence(const std::vector<RunResult>& runs) {
-  Rows rows = {{"mode", "time", "pairs that reach", "pairs that do not"}};
+  Rows rows = {{"mode", "time", "reachable pairs", "unreachable pairs"}};
   for (const RunResult& run : runs) {
     const result::Convergence& convergence = run.convergence;
     if (convergence.on_demand.value_or(false)) {
@@ -208,7 +208,7 @@ std::string Convergence(const std::vector<RunResult>& runs) {
       continue;
     }
     if (convergence.by_programs.value_or(false)) {
-      rows.push_back({run.scenario.mode, "-", "by programs", "-"});
+      rows.push_back({run.scenario.mode, "-", "set by programs", "-"});
       continue;
     }
     rows.push_back({run.scenario.mode, fmt::format("{:.2f} s", convergence.seconds),
@@ -220,8 +220,8 @@ std::string Convergence(const std::vector<RunResult>& runs) {
 
 // Returns the table of link events, with the times that routes and flows took to recover.
 std::string Events(const std::vector<RunResult>& runs) {
-  Rows rows = {{"mode", "time", "link", "change", "tables", "flow", "packets lost", "last lost",
-                "steady from"}};
+  Rows rows = {{"mode", "time", "link", "change", "tables", "flow", "packets lost", "last loss",
+                "no loss from"}};
   const auto after = [](const std::optional<double>& seconds) {
     return seconds ? fmt::format("+{:.3f} s", *seconds) : std::string("-");
   };
@@ -236,15 +236,15 @@ std::string Events(const std::vector<RunResult>& runs) {
       if (event.flows.empty()) add({"none", "0", "-", "-"});
       for (const result::FlowRecovery& flow : event.flows) {
         add({flow.flow, std::to_string(flow.lost), after(flow.last_lost),
-             flow.steady ? after(flow.steady) : "not before the next event or the end"});
+             flow.steady ? after(flow.steady) : "not before the next event or the end of the run"});
       }
     }
   }
   if (rows.size() == 1) return "";
-  return "<h2>Events and recovery</h2>\n<p>Times with + count from the event: the last change of a "
-         "route table (mode offload), when the last lost packet was sent, and when the first was "
-         "from which on all arrived. A flow that loses packets for another reason is here "
-         "too.</p>\n" +
+  return "<h2>Events and recovery</h2>\n<p>Times with + are relative to the event: the time of the "
+         "last change of a route table (mode offload), the time at which the last lost packet was "
+         "sent, and the time from which all sent packets arrived. The table also contains flows "
+         "that lost packets for other reasons.</p>\n" +
          Table(rows);
 }
 
@@ -296,7 +296,7 @@ std::string Files(const std::vector<RunResult>& runs, const std::filesystem::pat
       const std::string missing =
           capture.dropped > 0 ? fmt::format(", {} missing", capture.dropped) : "";
       const std::string unfinished =
-          capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "";
+          capture.unfinished ? fmt::format(", {} not as on the wire", *capture.unfinished) : "";
       add(run, "capture", capture.link, capture.file,
           fmt::format("{} frames{}{}{}", capture.frames, missing, unfinished,
                       capture.error.empty() ? "" : ": " + capture.error));

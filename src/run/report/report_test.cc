@@ -99,7 +99,7 @@ TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
   run.scenario.duration = 0.5;
   EXPECT_THAT(ResultTable(run), HasSubstr("\nrun: 2 nodes, 1 link, seed 3, 0.5 s of traffic\n"));
   run.scenario.mode = "simulate";
-  EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: nothing is late\n"));
+  EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: no lateness\n"));
   // Adds the pair n0, n1 in both orders; the link of three nodes is no pair.
   const auto join = [&run](const std::vector<std::string>& nodes) {
     run.scenario.links.emplace_back().nodes = nodes;
@@ -114,8 +114,9 @@ TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
   for (const char* other : {"n1", "n2", "n3", "n4", "n5"}) {
     for (int i = 0; i < 3; ++i) join({"n0", other});
   }
-  EXPECT_THAT(ResultTable(run), HasSubstr("15 links (n0 and n1 have 3, n0 and n2 have 3, n0 and n3 "
-                                          "have 3 between them; so have 2 more pairs), seed 3"));
+  EXPECT_THAT(ResultTable(run),
+              HasSubstr("15 links (n0 and n1 have 3, n0 and n2 have 3, n0 and n3 "
+                        "have 3 between them; 2 more pairs have parallel links), seed 3"));
 }
 
 TEST(TableTest, ShowsTheReadingOfRoutesIfItTakesMuchTime) {
@@ -147,7 +148,7 @@ TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   results.simulator.exceeded = {"1560 neighbours"};
   results.simulator.refused = {"n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no"};
   EXPECT_THAT(ResultTable(results),
-              AllOf(HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"),
+              AllOf(HasSubstr("not supported: n1 eth0: IP protocol 2: refused\n"),
                     HasSubstr("limit: 1560 neighbours\n"),
                     HasSubstr("refused: n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no\n")));
 }
@@ -175,18 +176,18 @@ TEST(TableTest, ExplainsTheLossOfEachMode) {
   EXPECT_THAT(
       table,
       AllOf(HasSubstr("\nemulate: lost at n0/eth0: 7 packets (rx_queue_full)\n"),
-            HasSubstr("\nemulate: flow 'udp, fast': packets were still arriving"),
+            HasSubstr("\nemulate: flow 'udp, fast': some packets had not arrived"),
             HasSubstr("\noffload: lost at flow 'udp, fast': 4 packets (refused ENETUNREACH)"),
-            HasSubstr("\noffload: flow 'udp, fast': 3 packets less than it asks for"),
+            HasSubstr("\noffload: flow 'udp, fast': the sender sent 3 packets too few"),
             HasSubstr("\noffload: links: 10 packets arrived, 8 delivered, 2 lost\n")));
   EXPECT_THAT(table, Not(HasSubstr("simulate: ")));
   offload.flows[0].Count(100, 50);
   none.flows[0].Count(10, 7);
   EXPECT_THAT(ComparisonTable({none, offload}),
-              AllOf(HasSubstr("\noffload: lost elsewhere: 44 packets of flows or more, at no place "
-                              "that is counted, as where a next hop does not answer\n"),
-                    HasSubstr("\nsimulate: lost elsewhere: 3 packets of flows or more, at no place "
-                              "that the simulator counts\n")));
+              AllOf(HasSubstr("\noffload: lost elsewhere: at least 44 packets of flows, where no "
+                              "counter exists, such as at a next hop that does not answer\n"),
+                    HasSubstr("\nsimulate: lost elsewhere: at least 3 packets of flows, where no "
+                              "counter of the simulator exists\n")));
 }
 
 TEST(TableTest, SaysWhatAModeDoesNotReport) {
@@ -195,7 +196,7 @@ TEST(TableTest, SaysWhatAModeDoesNotReport) {
   traditional.Judge(std::nullopt);
   const std::string table = ComparisonTable({traditional, Results("offload")});
   EXPECT_THAT(table, AllOf(HasSubstr("not judged"), HasSubstr("1.2 us")));
-  EXPECT_THAT(RenderHtml({traditional}), HasSubstr("not reported by ns-3"));
+  EXPECT_THAT(RenderHtml({traditional}), HasSubstr("ns-3 does not report lateness"));
   RunResult simulate = Results("simulate");
   simulate.simulator.timing.reset();
   EXPECT_THAT(ComparisonTable({simulate, simulate}), Not(HasSubstr("verdict\n")));

@@ -70,8 +70,8 @@ std::string Lines(const std::string& head,
 // kernel socket could carry, the routes that a kernel refused, and limits of the machine.
 std::string CaveatLines(const RunResult& run) {
   return Lines("assumed", run.simulator.assumptions) +
-         Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused) +
-         Lines("limit", run.simulator.exceeded);
+         Lines("not supported", run.simulator.unsupported) +
+         Lines("refused", run.simulator.refused) + Lines("limit", run.simulator.exceeded);
 }
 
 // Returns the main result of a flow for one cell: the rate for TCP, the mean for ping, rate and
@@ -106,8 +106,8 @@ std::string LinksLine(const result::EngineResult& engine) {
     if (count > 0) text += fmt::format(", {} {}", count, fate);
   }
   if (waiting > 0) text += fmt::format(", {} waiting", waiting);
-  if (corrupted > 0) text += fmt::format(", {} of them corrupted", corrupted);
-  if (marked > 0) text += fmt::format(", {} of them marked", marked);
+  if (corrupted > 0) text += fmt::format(", {} of the packets corrupted", corrupted);
+  if (marked > 0) text += fmt::format(", {} of the packets marked", marked);
   return text + "\n";
 }
 
@@ -118,21 +118,19 @@ std::string CountLines(const std::vector<FlowResult>& flows) {
   for (const FlowResult& flow : flows) {
     if (!flow.not_offered) continue;
     text += fmt::format(
-        "flow '{}': {} packets less than it asks for were offered; its sender was too slow or "
-        "ended "
-        "early\n",
+        "flow '{}': the sender sent {} packets too few: the sender was too slow or ended early\n",
         flow.name, *flow.not_offered);
   }
   for (const FlowResult& flow : flows) {
     if (!flow.duplicates) continue;
-    text += fmt::format("flow '{}': {} {} came again; they count once\n", flow.name,
-                        *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
+    text += fmt::format("flow '{}': {} duplicate {} arrived; duplicates are not counted\n",
+                        flow.name, *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
   }
   for (const FlowResult& flow : flows) {
     if (!flow.cut.value_or(false)) continue;
     text += fmt::format(
-        "flow '{}': packets were still arriving when the wait for them ended; "
-        "they count as lost\n",
+        "flow '{}': some packets had not arrived at the end of the waiting time; "
+        "these packets count as lost\n",
         flow.name);
   }
   return text;
@@ -144,9 +142,10 @@ std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
   const bool unresolved = std::ranges::any_of(losses, [](const result::Loss& loss) {
     return loss.why.find("address_unresolved") != std::string::npos;
   });
-  return unresolved ? "address_unresolved: a next hop's MAC address was not known yet, as when a "
-                      "flow begins; a ping that starts before it makes it known\n"
-                    : "";
+  return unresolved
+             ? "address_unresolved: the MAC address of a next hop was unknown, as at the start of "
+               "a flow; a ping before the flow resolves the address\n"
+             : "";
 }
 
 // Returns a line for each place where packets were lost; the losses on links are in LinksLine().
@@ -159,9 +158,9 @@ std::string LossLines(const RunResult& run) {
   text += AddressResolutionHint(losses);
   if (const uint64_t packets = result::LostElsewhere(run); packets > 0) {
     text += fmt::format(
-        "lost elsewhere: {} packets of flows or more, at no place that {}\n", packets,
-        run.scenario.mode == "simulate" ? "the simulator counts"
-                                        : "is counted, as where a next hop does not answer");
+        "lost elsewhere: at least {} packets of flows, where no counter {}\n", packets,
+        run.scenario.mode == "simulate" ? "of the simulator exists"
+                                        : "exists, such as at a next hop that does not answer");
   }
   return text + CountLines(run.flows);
 }
@@ -207,7 +206,7 @@ std::string ParallelLinks(const std::vector<result::LinkNodes>& links) {
   several.resize(several.size() - more);
   if (several.empty()) return "";
   return fmt::format(" ({} between them{})", fmt::join(several, ", "),
-                     more > 0 ? fmt::format("; so have {} more pairs", more) : "");
+                     more > 0 ? fmt::format("; {} more pairs have parallel links", more) : "");
 }
 
 // Returns a line about the scenario: "run: 3 nodes, 3 links, seed 1, 10 s of traffic".
@@ -219,7 +218,7 @@ std::string ScenarioLine(const RunResult& run) {
   return fmt::format("run: {}, {}{}, seed {}, {:g} s of traffic{}\n",
                      count(scenario.nodes.size(), "node"), count(scenario.links.size(), "link"),
                      ParallelLinks(scenario.links), scenario.seed, scenario.duration,
-                     scenario.mode == "simulate" ? "; virtual time: nothing is late" : "");
+                     scenario.mode == "simulate" ? "; virtual time: no lateness" : "");
 }
 
 // Returns the lines about lateness and verdict; empty in mode simulate, because virtual time is
@@ -238,10 +237,11 @@ std::string VerdictLines(const RunResult& run) {
   if (polls && polls->IsStretched()) text += PollLine(*polls);
   text += fmt::format("verdict: {}", result::VerdictName(run.verdict));
   if (!run.failures.empty() && run.verdict == result::Verdict::kNotJudged) {
-    text += ", as the run failed";
+    text += ", because the run failed";
   }
   if (!run.judged.empty()) text += fmt::format(", of {}", fmt::join(run.judged, ", "));
-  if (!run.not_judged.empty()) text += fmt::format("; not of {}", fmt::join(run.not_judged, ", "));
+  if (!run.not_judged.empty())
+    text += fmt::format("; not judged: {}", fmt::join(run.not_judged, ", "));
   return text + "\n";
 }
 
@@ -289,7 +289,7 @@ std::string FileLines(const std::vector<result::Capture>& captures,
   for (const result::Capture& capture : captures) {
     text += fmt::format(
         "capture {}: {} frames, {} dropped{}\n", capture.file, capture.frames, capture.dropped,
-        capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "");
+        capture.unfinished ? fmt::format(", {} not as on the wire", *capture.unfinished) : "");
   }
   for (const auto& [node, files] : states) {
     text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));

@@ -35,7 +35,7 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
 // a->b, b->a".
 std::string UnconvergedLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence) {
-  return fmt::format("not converged within {}: {} of {} pairs reach; not {}",
+  return fmt::format("not converged within {}: {} of {} pairs are reachable; unreachable: {}",
                      FormatDuration(scenario.convergence_timeout), convergence.reachable,
                      convergence.pairs, ListPairs(convergence.unreachable));
 }
@@ -45,13 +45,14 @@ std::string UnconvergedLine(const scenario::Scenario& scenario,
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence) {
   if (convergence.on_demand.value_or(false)) {
-    return "routes on demand: the protocol looks for them when packets need them";
+    return "routes on demand: the protocol searches for routes when packets need them";
   }
   if (convergence.by_programs.value_or(false)) {
-    return "routing: none: routes are made by the nodes' programs, and not waited for";
+    return "routing: none: the programs of the nodes create routes; the run does not wait for "
+           "these routes";
   }
   if (!convergence.unreachable.empty()) return UnconvergedLine(scenario, convergence);
-  return fmt::format("converged in {:.1f} s; {} of {} pairs reach", convergence.seconds,
+  return fmt::format("converged in {:.1f} s; {} of {} pairs are reachable", convergence.seconds,
                      convergence.reachable, convergence.pairs);
 }
 
@@ -104,7 +105,7 @@ void Conversation::Take(const scenario::LabBuilt&) { lab_built_ = true; }
 
 void Conversation::Take(const scenario::SimulatorProgress& progress) {
   if (convergence_) return progress_.Status(fmt::format("{:.1f} s simulated", progress.time));
-  progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", progress.time,
+  progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} are reachable", progress.time,
                                progress.reachable.value_or(0), progress.pairs.value_or(0),
                                machines_.AreSeveral() ? " of this machine" : ""));
 }
@@ -156,15 +157,15 @@ void Conversation::Take(const scenario::Paused& paused) {
   progress_.Line(
       fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name, paused.time));
   progress_.Line(
-      fmt::format("  viaduct view {:<15}its state, in the browser; as text: viaduct ls {}",
+      fmt::format("  viaduct view {:<15}show the state in the browser; as text: viaduct ls {}",
                   scenario_.name, scenario_.name));
   if (!nodes.empty()) {
-    progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
-                               nodes.size() > 1 ? " ... " + nodes.back() : ""));
+    progress_.Line(fmt::format("  viaduct kernel shell NODE   open a shell on a node ({}{})",
+                               nodes[0], nodes.size() > 1 ? " ... " + nodes.back() : ""));
   }
   const bool on_terminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp();
-  progress_.Line(fmt::format("  viaduct kernel resume       continue{}",
-                             on_terminal ? "; so does the Enter key here" : ""));
+  progress_.Line(fmt::format("  viaduct kernel resume       continue the simulation{}",
+                             on_terminal ? ", as does the Enter key here" : ""));
   if (!on_terminal) return;
   watching_keys_ = true;
   loop_.Watch(STDIN_FILENO, [this] {
@@ -182,7 +183,7 @@ double Conversation::WaitForLab() {
       fmt::format("{} nodes, {} links", scenario_.nodes.size(), scenario_.links.size());
   progress_.Status(fmt::format("building the lab {}: {}", scenario_.name, what));
   if (!loop_.Run([&] { return lab_built_; }, begin_ + kSetUpTimeout)) {
-    throw Error("the simulator hangs: it does not build the lab");
+    throw Error("the simulator hangs: the lab is not built");
   }
   const double seconds = (MonotonicClock::Now() - begin_).ToSeconds();
   progress_.Line(fmt::format("lab {}: {}, built in {:.2f} s", scenario_.name, what, seconds));
@@ -206,7 +207,7 @@ result::Convergence Conversation::WaitForConvergence() {
       real ? MonotonicClock::Now() + scenario_.convergence_timeout + kConvergenceGrace
            : Instant::Never();
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
-    throw Error("the simulator hangs: it reports nothing about convergence");
+    throw Error("the simulator hangs: no report about convergence arrives");
   }
   const result::Convergence everywhere = Everywhere();
   CheckConvergence(scenario_, everywhere);
@@ -220,7 +221,7 @@ scenario::SimulatorDone Conversation::WaitForReport(bool stop) {
   };
   if (stop) simulator_.Tell(scenario::Stop());
   if (!loop_.Run([&] { return report_.has_value(); }, deadline())) {
-    throw Error("the simulator hangs: it does not report");
+    throw Error("the simulator hangs: no report arrives");
   }
   loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportTimeout);
   return *report_;

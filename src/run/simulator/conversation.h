@@ -89,7 +89,8 @@ class Conversation {
   // handles.
   template <class Message>
   void Take(const Message&) {
-    throw Error(fmt::format("the simulator sent '{}', which only a hub's does", Message::kName));
+    throw Error(
+        fmt::format("the simulator sent '{}', which is a message of hubs only", Message::kName));
   }
   void Fail(const std::string& failure);  // does nothing if `failure` is empty
   // Returns the pairs of nodes that reach each other: those of all hosts, if the lab has several

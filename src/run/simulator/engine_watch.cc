@@ -18,9 +18,10 @@ EngineWatch::EngineWatch(std::string socket_path, sys::EventLoop& loop)
       loop_(loop),
       alive_(sys::ConnectAt(socket_path_, SOCK_STREAM)) {
   loop_.Watch(alive_.get(), [this] {
-    throw Error(fmt::format(
-        "the path engine died ({}), so links with a SPEC carry nothing any more; run it again",
-        CauseOfDeath()));
+    throw Error(
+        fmt::format("the path engine exited ({}): links with a SPEC no longer forward packets; run "
+                    "the scenario again",
+                    CauseOfDeath()));
   });
 }
 
@@ -29,15 +30,15 @@ EngineWatch::~EngineWatch() { loop_.Forget(alive_.get()); }
 std::string EngineWatch::CauseOfDeath() const {
   const std::filesystem::path folder = std::filesystem::path(socket_path_).parent_path();
   for (const lab::RunInfo& run : lab::ListRuns()) {
-    if (run.name == folder.filename() && !run.alive) return "with its broker";
+    if (run.name == folder.filename() && !run.alive) return "its broker exited, too";
   }
   try {
     std::string words = ReadFile(folder / lab::kLastWordsFile);
     const size_t line = words.find('\n');
     if (line != std::string::npos) words.resize(line);
-    return words.empty() ? "it was killed" : words;
+    return words.empty() ? "killed" : words;
   } catch (const Error&) {
-    return "and the lab is gone";
+    return "the lab no longer exists";
   }
 }
 

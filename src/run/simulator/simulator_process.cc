@@ -56,7 +56,7 @@ std::string FindSimulator() {
   const char* given = std::getenv("VIADUCT_SIM");
   if (!given) return sys::FindCompanion("viaduct-sim");
   if (access(given, X_OK) == 0) return std::filesystem::absolute(given).string();
-  throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not a program", given));
+  throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not an executable program", given));
 }
 
 SimulatorProcess::SimulatorProcess(const SimulatorStart& start) {
@@ -169,7 +169,7 @@ std::optional<scenario::SimulatorEvent> SimulatorProcess::Receive() {
   if (!reported_) ThrowDeath();
   if (const int status = process_.Wait(); status != 0) {
     // Throws although the report is complete: a crash at the simulator's end must not be hidden.
-    throw Error(fmt::format("the simulator crashed while it ended (wait status {})", status));
+    throw Error(fmt::format("the simulator crashed at its exit (wait status {})", status));
   }
   ended_ = true;
   return std::nullopt;

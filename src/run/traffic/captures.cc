@@ -85,7 +85,7 @@ Captures::Captures(const scenario::Scenario& scenario, broker::Client& client,
       wake_(SystemCall("eventfd", eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) throw Error(fmt::format("{}: cannot be created: {}", directory, error.message()));
+  if (error) throw Error(fmt::format("cannot create {}: {}", directory, error.message()));
   for (const std::string& name : scenario::CapturedLinks(scenario)) {
     auto link = std::make_unique<Link>();
     link->name = name;

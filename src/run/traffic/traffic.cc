@@ -129,7 +129,7 @@ FlowCommands From(const std::optional<wire::IpAddress>& source, FlowCommands com
 
 std::string FirstLine(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
-  return line.empty() ? "it printed nothing" : line;
+  return line.empty() ? "no output" : line;
 }
 
 // Returns the number of packets that were due at `rate` in `seconds` and that the sender did not
@@ -230,7 +230,7 @@ void ParsePing(FlowResult& result, const Flow& flow, const Ending& ending,
   report.at("received");
   const auto pinged = report.get<result::LoadPinged>();
   if (pinged.sent == 0 && !pinged.refused.empty()) {
-    result.error = fmt::format("the sender's kernel took none of its {} requests: {}",
+    result.error = fmt::format("the kernel of the sender refused all {} requests: {}",
                                pinged.offered, pinged.refused.begin()->first);
     return;
   }
@@ -299,7 +299,7 @@ void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) 
 void ParseInterruptedTcp(FlowResult& result, const Flow& flow, const std::string& receiver) {
   SampleTcp(result, flow, receiver);
   if (result.samples.empty()) {
-    result.error = "iperf3 was interrupted before it had measured anything";
+    result.error = "iperf3 was interrupted before its first measurement";
     return;
   }
   double sum = 0;
@@ -424,7 +424,7 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
     if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, receiver_output, sender_output);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;
-    return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));
+    return FailedFlow(flow, "the flow's programs printed no result: " + FirstLine(said));
   }
   return result.error.empty() ? result : FailedFlow(flow, result.error);
 }

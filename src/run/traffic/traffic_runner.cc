@@ -52,7 +52,7 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     for (const auto& [program, package] : CommandsFor(scenario, i, "").needs) {
       if (sys::FindProgram(program).empty()) {
-        throw EnvironmentError(fmt::format("flow '{}' needs {}: apt-get install {}",
+        throw EnvironmentError(fmt::format("flow '{}' needs {}; install it with apt-get install {}",
                                            scenario.flows[i].name, program, package));
       }
     }
@@ -145,8 +145,8 @@ void TrafficRunner::Start() {
   loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
   start_ = machines_.MeetToStart();
   for (FlowState& flow : flows_) {
-    // Marks the flow as done if another host has its result: the receiver's host for UDP, the
-    // sender's host for all other flows.
+    // Marks the flow as done if another machine has its result: that of the receiver for UDP, the
+    // that of the sender for all other flows.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
     if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
     At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
@@ -172,7 +172,7 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
     if (flow.running && flow.sender && flow.sender->wait_status()) {
       FinishFlow(flow, ReceiverTrouble(flow));
     }
-    if (!flow.ready) FinishFlow(flow, "its receiver " + flow.receiver->DescribeEnd());
+    if (!flow.ready) FinishFlow(flow, "the receiver " + flow.receiver->DescribeEnd());
   };
   flow.receiver = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
 }
@@ -180,7 +180,7 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
 void TrafficRunner::StartSender(FlowState& flow) {
   if (flow.done || finished_) return;
   if (!flow.ready) {
-    FinishFlow(flow, "its receiver does not become ready");
+    FinishFlow(flow, "the receiver does not become ready");
     return;
   }
   if (flow.sends_here) {
@@ -194,7 +194,7 @@ void TrafficRunner::StartSender(FlowState& flow) {
     if (flow.done) return;
     const bool sender = !flow.sender->wait_status();
     if (flow.receives_here || flow.commands.receiver.empty()) {
-      FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
+      FinishFlow(flow, fmt::format("the {} does not exit in time", sender ? "sender" : "receiver"));
     }
     (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });
@@ -224,7 +224,8 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
   }
 }
 
-// Sends the sender's output to the receiver's host, which needs the output for the flow's result.
+// Sends the sender's output to the receiver's machine, which needs the output for the flow's
+// result.
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
@@ -236,7 +237,7 @@ void TrafficRunner::PassOnEnd(FlowState& flow) {
 
 void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
   if (ended.flow >= flows_.size())
-    throw Error("another machine reports the end of a flow that the scenario does not have");
+    throw Error("another machine reported a flow that does not exist");
   FlowState& flow = *std::next(flows_.begin(), ended.flow);
   auto sender = std::make_shared<RemoteProcess>();
   sender->End(ended.status, ended.output, ended.error);
@@ -249,7 +250,7 @@ void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
 std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
   const bool failed = flow.flow->kind == scenario::Flow::Kind::kUdp && flow.receiver &&
                       flow.receiver->wait_status() && !flow.receiver->Succeeded();
-  return failed ? "its receiver " + flow.receiver->DescribeEnd() : "";
+  return failed ? "the receiver " + flow.receiver->DescribeEnd() : "";
 }
 
 void TrafficRunner::SenderEnded(FlowState& flow) {
@@ -269,7 +270,7 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   const std::string errors = flow.sender->standard_error();
   FinishFlow(flow, flow.sender->Succeeded() || said_why
                        ? ""
-                       : fmt::format("its sender {}: {}", flow.sender->DescribeEnd(),
+                       : fmt::format("the sender {}: {}", flow.sender->DescribeEnd(),
                                      errors.substr(0, errors.find('\n'))));
 }
 
@@ -354,7 +355,7 @@ void TrafficRunner::CountMissedEvents() {
   if (due <= events_.size()) return;
   const scenario::LinkEvent& first = all[events_.size()];
   Fail(fmt::format(
-      "{} of {} events were due but not applied before the run's end: more than can be applied in "
+      "{} of {} events were due but not applied before the end of the run: too many to apply in "
       "that time; the first is {}: link {} {} at {}",
       due - events_.size(), all.size(), first.where, first.link, scenario::DescribeEvent(first),
       FormatDuration(first.at)));
@@ -368,7 +369,7 @@ void TrafficRunner::EndEarly() {
   for (FlowState& flow : flows_) {
     if (flow.done) continue;
     if (!flow.running || since_start <= flow.flow->start) {
-      FinishFlow(flow, "it had not begun when the run was interrupted");
+      FinishFlow(flow, "the flow had not begun when the run was interrupted");
       continue;
     }
     if (flow.sender->wait_status()) continue;  // only its receiver is still waiting
@@ -386,7 +387,7 @@ void TrafficRunner::Finish() {
   CountMissedEvents();
   std::vector<Process*> left;
   for (FlowState& flow : flows_) {
-    if (!flow.done) FinishFlow(flow, "it had not ended at the end of the run");
+    if (!flow.done) FinishFlow(flow, "the flow had not ended at the end of the run");
     if (flow.receiver && !flow.receiver->wait_status()) left.push_back(flow.receiver.get());
     if (flow.sends_here && flow.sender && !flow.sender->wait_status()) {
       left.push_back(flow.sender.get());

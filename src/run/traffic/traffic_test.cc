@@ -299,7 +299,7 @@ TEST(TrafficTest, APingThatTheKernelNeverTookFails) {
   const char* const refused = R"({"offered": 5, "sent": 0, "refused": {"ENETUNREACH": 5},
                                   "received": 0})";
   EXPECT_EQ(ParseFlow(Line().flows[2], "", refused, "").error,
-            "the sender's kernel took none of its 5 requests: ENETUNREACH");
+            "the kernel of the sender refused all 5 requests: ENETUNREACH");
 }
 
 TEST(TrafficTest, APingThatEndedEarlyOfferedLess) {

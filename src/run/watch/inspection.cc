@@ -147,7 +147,8 @@ InspectedNode InspectNode(broker::Client& client, const lab::Node& node, const j
   const fib::DataPlane* chosen = fib::FindDataPlane(inspected.data_plane);
   inspected.routes = KernelRoutes(netlink, infos);
   if (chosen != nullptr && chosen->in_simulator) {
-    inspected.routes_elsewhere = "the simulator forwards this node's packets and has its routes";
+    inspected.routes_elsewhere =
+        "the simulator forwards the packets of this node and holds the node's routes";
   } else if (chosen != nullptr && !chosen->layout.kernel_forwards) {
     for (InspectedRoute& route : OwnRoutes(client, node.name)) {
       inspected.routes.push_back(std::move(route));
@@ -204,7 +205,7 @@ Inspection Inspect(const std::string& lab, Duration timeout) {
                    .at("stats")
                    .get<result::EngineResult>();
     } catch (const Error& error) {
-      inspection.trouble = std::string("the links' counters cannot be read: ") + error.what();
+      inspection.trouble = std::string("cannot read the counters of links: ") + error.what();
     }
   }
   for (const lab::Link& link : topology.links) {

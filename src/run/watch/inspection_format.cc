@@ -97,7 +97,7 @@ Rows LinkRows(const Inspection& inspection) {
 
 // Returns the rows of packet counters of nodes whose data plane is not the kernel's forwarding.
 Rows PacketRows(const Inspection& inspection) {
-  Rows rows = {{"node", "program", "interface", "forwarded", "else", "lost at the node"}};
+  Rows rows = {{"node", "program", "interface", "forwarded", "other outcomes", "lost at the node"}};
   for (const InspectedNode& node : inspection.nodes) {
     std::string lost = run::CausesText(node.drops);
     for (auto [interface, packets] : node.packets) {
@@ -114,13 +114,15 @@ Rows PacketRows(const Inspection& inspection) {
 
 std::string ForwarderText(const InspectedForwarder& forwarder) {
   if (!forwarder.running) {
-    return fmt::format("the forwarder died and was not replaced: its nodes forward nothing ({})\n",
-                       forwarder.last_words);
+    return fmt::format(
+        "the forwarder exited and was not restarted: its nodes do not forward packets ({})\n",
+        forwarder.last_words);
   }
-  const std::string deaths = forwarder.restarts == 0
-                                 ? ""
-                                 : fmt::format(", replaced {} times, as it died ({})",
-                                               forwarder.restarts, forwarder.last_words);
+  const std::string deaths =
+      forwarder.restarts == 0
+          ? ""
+          : fmt::format(", restarted {} times after it exited unexpectedly ({})",
+                        forwarder.restarts, forwarder.last_words);
   return fmt::format("forwarder: process {}{}\n", forwarder.pid, deaths);
 }
 
@@ -141,19 +143,20 @@ std::string FormatInspection(const Inspection& inspection) {
 KeysOf<InspectedInterface> InspectedInterface::Keys() {
   using I = InspectedInterface;
   static constexpr Key<I> kKeys[] = {
-      Always<&I::name>("name", "text", "in the node"),
-      WhenSet<&I::link>("link", "text", "the lab's link that it is on"),
-      Always<&I::mac>("mac", "an address", "its MAC address"),
-      Always<&I::mtu>("mtu", "bytes", "its MTU"),
-      Always<&I::up>("up", "true or false", "whether it is set up"),
-      Always<&I::carrier>("carrier", "true or false", "whether its other end is up, too"),
-      Always<&I::addresses>("addresses", "a list of text", "with the lengths of their prefixes"),
-      Always<&I::rx_packets>("rx_packets", "packets", "that it has received"),
-      Always<&I::rx_bytes>("rx_bytes", "bytes", "of them"),
-      Always<&I::rx_dropped>("rx_dropped", "packets", "dropped by the kernel when they came"),
-      Always<&I::tx_packets>("tx_packets", "packets", "that it has sent"),
-      Always<&I::tx_bytes>("tx_bytes", "bytes", "of them"),
-      Always<&I::tx_dropped>("tx_dropped", "packets", "dropped by the kernel before they left"),
+      Always<&I::name>("name", "text", "the name of the interface in the node"),
+      WhenSet<&I::link>("link", "text", "the link of the lab to which the interface is connected"),
+      Always<&I::mac>("mac", "an address", "the MAC address of the interface"),
+      Always<&I::mtu>("mtu", "bytes", "the MTU of the interface"),
+      Always<&I::up>("up", "true or false", "whether the interface is up"),
+      Always<&I::carrier>("carrier", "true or false",
+                          "whether the other end of the link is up, too"),
+      Always<&I::addresses>("addresses", "a list of text", "the IP addresses, with prefix lengths"),
+      Always<&I::rx_packets>("rx_packets", "packets", "packets that the interface has received"),
+      Always<&I::rx_bytes>("rx_bytes", "bytes", "the bytes of the received packets"),
+      Always<&I::rx_dropped>("rx_dropped", "packets", "received packets that the kernel dropped"),
+      Always<&I::tx_packets>("tx_packets", "packets", "packets that the interface has sent"),
+      Always<&I::tx_bytes>("tx_bytes", "bytes", "the bytes of the sent packets"),
+      Always<&I::tx_dropped>("tx_dropped", "packets", "packets to send that the kernel dropped"),
   };
   return kKeys;
 }
@@ -161,8 +164,9 @@ KeysOf<InspectedInterface> InspectedInterface::Keys() {
 KeysOf<InspectedHop> InspectedHop::Keys() {
   using H = InspectedHop;
   static constexpr Key<H> kKeys[] = {
-      WhenSet<&H::via>("via", "an address", "the next hop; absent: the destination is on the link"),
-      Always<&H::interface>("interface", "text", "by which it leaves"),
+      WhenSet<&H::via>("via", "an address",
+                       "the next hop; absent if the destination is on the link"),
+      Always<&H::interface>("interface", "text", "the interface to the next hop"),
   };
   return kKeys;
 }
@@ -171,11 +175,14 @@ KeysOf<InspectedRoute> InspectedRoute::Keys() {
   using R = InspectedRoute;
   static constexpr Key<R> kKeys[] = {
       Always<&R::to>("to", "a prefix", "the destination"),
-      Always<&R::hops>("hops", "a list", "one, or several that share the traffic"),
-      Always<&R::metric>("metric", "a number", "the less, the more it is preferred"),
-      Always<&R::from>("from", "text",
-                       "who made it: protocol (the simulator's), kernel, static, or a number of "
-                       "rtnetlink(7)"),
+      Always<&R::hops>("hops", "a list",
+                       "the next hop, or several next hops that share the traffic"),
+      Always<&R::metric>("metric", "a number",
+                         "the metric of the route; the route with the lowest metric is preferred"),
+      Always<&R::from>(
+          "from", "text",
+          "the creator of the route: protocol (the simulator), kernel, static, or a number of "
+          "rtnetlink(7)"),
   };
   return kKeys;
 }
@@ -183,17 +190,20 @@ KeysOf<InspectedRoute> InspectedRoute::Keys() {
 KeysOf<InspectedNode> InspectedNode::Keys() {
   using N = InspectedNode;
   static constexpr Key<N> kKeys[] = {
-      Always<&N::name>("name", "text", "the node"),
-      Always<&N::data_plane>("data_plane", "text", "what forwards its packets"),
-      Always<&N::reason>("reason", "text", "why that"),
-      WhenSet<&N::program>("program", "text", "the forwarding program, of data plane `program`"),
+      Always<&N::name>("name", "text", "the name of the node"),
+      Always<&N::data_plane>("data_plane", "text", "what forwards the node's packets"),
+      Always<&N::reason>("reason", "text", "why the node has this data plane"),
+      WhenSet<&N::program>("program", "text", "the forwarding program of data plane `program`"),
       WhenSet<&N::packets>("packets", "packets, by interface and outcome",
-                           "what came in and what became of it, where the data plane counts"),
-      WhenSet<&N::drops>("drops", "packets, by cause", "that the node has lost"),
-      Always<&N::interfaces>("interfaces", "a list", "its interfaces, in its namespace"),
-      Always<&N::routes>("routes", "a list",
-                         "of all its tables, without those to its own addresses"),
-      WhenSet<&N::routes_elsewhere>("routes_elsewhere", "text", "why that is not all"),
+                           "the packets that arrived at each interface, by outcome; only for data "
+                           "planes that count packets"),
+      WhenSet<&N::drops>("drops", "packets, by cause", "the packets that the node has lost"),
+      Always<&N::interfaces>("interfaces", "a list", "the interfaces in the node's namespace"),
+      Always<&N::routes>(
+          "routes", "a list",
+          "the routes of all routing tables, except routes to the node's own addresses"),
+      WhenSet<&N::routes_elsewhere>("routes_elsewhere", "text",
+                                    "why the list of routes is incomplete"),
   };
   return kKeys;
 }
@@ -201,16 +211,19 @@ KeysOf<InspectedNode> InspectedNode::Keys() {
 KeysOf<InspectedLink> InspectedLink::Keys() {
   using L = InspectedLink;
   static constexpr Key<L> kKeys[] = {
-      Always<&L::name>("name", "text", "the link"),
-      Always<&L::kind>("kind", "pair, shared, between hosts or interface",
-                       "what it is; interface: of the machine, the other end is outside"),
+      Always<&L::name>("name", "text", "the name of the link"),
+      Always<&L::kind>(
+          "kind", "pair, shared, between hosts or interface",
+          "the kind of link; interface: an interface of the machine, whose other end is outside"),
       Always<&L::ends>("ends", "a list of text", "NODE:INTERFACE of each end that is in the lab"),
       Always<&L::specs>("specs", "a list of SPECs",
-                        "of what each end sends, as the lab was built; empty: a plain wire"),
-      WhenSet<&L::emulator>("emulator", "engine or kernel", "what emulates it"),
-      Always<&L::statistics>("statistics", "a list",
-                             "of the path engine, one for each direction, with the present SPEC; "
-                             "empty: no engine emulates it"),
+                        "the SPEC of the packets that each end sends, as set when the lab was "
+                        "built; empty for a plain wire"),
+      WhenSet<&L::emulator>("emulator", "engine or kernel", "what emulates the SPECs"),
+      Always<&L::statistics>(
+          "statistics", "a list",
+          "the statistics of the path engine, one map for each direction, with the current SPEC; "
+          "empty if the path engine does not emulate the link"),
   };
   return kKeys;
 }
@@ -218,10 +231,13 @@ KeysOf<InspectedLink> InspectedLink::Keys() {
 KeysOf<InspectedForwarder> InspectedForwarder::Keys() {
   using F = InspectedForwarder;
   static constexpr Key<F> kKeys[] = {
-      Always<&F::pid>("pid", "a process", "that forwards, or the last that did"),
-      Always<&F::running>("running", "true or false", "false: it died and was not replaced"),
-      Always<&F::restarts>("restarts", "a number", "how many have died and were to be replaced"),
-      WhenSet<&F::last_words>("last_words", "text", "why the last of them died"),
+      Always<&F::pid>("pid", "a process", "the forwarder, or the last forwarder that ran"),
+      Always<&F::running>("running", "true or false",
+                          "false if the forwarder exited and was not restarted"),
+      Always<&F::restarts>(
+          "restarts", "a number",
+          "the number of forwarders that exited unexpectedly and were to be restarted"),
+      WhenSet<&F::last_words>("last_words", "text", "why the last forwarder exited"),
   };
   return kKeys;
 }
@@ -229,20 +245,20 @@ KeysOf<InspectedForwarder> InspectedForwarder::Keys() {
 KeysOf<Inspection> Inspection::Keys() {
   using I = Inspection;
   static constexpr Key<I> kKeys[] = {
-      Always<&I::lab>("lab", "text", "its name"),
+      Always<&I::lab>("lab", "text", "the name of the lab"),
       WhenSet<&I::forwarder>("forwarder", "a map",
                              "the process that forwards for nodes with data plane userspace or "
-                             "program; absent: there are none"),
-      Always<&I::nodes>("nodes", "a list", "its nodes that have namespaces"),
-      Always<&I::links>("links", "a list", "its links"),
-      WhenSet<&I::trouble>("trouble", "text", "why counters of links are missing"),
+                             "program; absent if there are no such nodes"),
+      Always<&I::nodes>("nodes", "a list", "the nodes of the lab that have namespaces"),
+      Always<&I::links>("links", "a list", "the links of the lab"),
+      WhenSet<&I::trouble>("trouble", "text", "why the counters of links are missing"),
   };
   return kKeys;
 }
 
 std::string DocumentInspection() {
   return result::Chapter<Inspection>("viaduct ls LAB --json",
-                                     "What a lab that is up is: asked for, and counted, now.");
+                                     "The current state and counters of a lab that is up.");
 }
 
 }  // namespace viaduct::watch

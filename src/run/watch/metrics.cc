@@ -38,9 +38,10 @@ void AddLabs(const std::vector<LabView>& all, result::Exposition& out) {
   };
   each("viaduct_lab_nodes", "gauge", "Nodes of the lab.",
        [](const LabView& lab) { return lab.nodes.size(); });
-  each("viaduct_lab_simulator_restarts_total", "counter", "Simulators that died and were replaced.",
+  each("viaduct_lab_simulator_restarts_total", "counter",
+       "Simulators that exited unexpectedly and were restarted.",
        [](const LabView& lab) { return lab.simulator.restarts; });
-  each("viaduct_lab_simulator_absent", "gauge", "1 while nobody computes routes, else 0.",
+  each("viaduct_lab_simulator_absent", "gauge", "1 while no simulator computes routes, else 0.",
        [](const LabView& lab) { return lab.simulator.absent || lab.simulator.given_up ? 1 : 0; });
 }
 
@@ -78,7 +79,8 @@ class HubFamilies {
     }
   }
   void ClientCauses() {
-    out_.Family("viaduct_hub_dropped_frames_total", "counter", "Frames lost, by cause.");
+    out_.Family("viaduct_hub_dropped_frames_total", "counter",
+                "Frames of clients that were lost, by cause.");
     for (const HubView* hub : hubs_) {
       for (const ClientResult& client : hub->statistics->clients) {
         for (const auto& [cause, count] : client.drops) {
@@ -132,29 +134,30 @@ void AddHubs(const std::vector<HubView>& hubs, result::Exposition& exposition) {
   const auto frames = [&](const char* name, const char* help, uint64_t C::*member) {
     out.OfClients(name, "counter", help, [member](const C& client) { return client.*member; });
   };
-  out.OfHubs("viaduct_hub_nodes", "gauge", "Remote nodes.",
+  out.OfHubs("viaduct_hub_nodes", "gauge", "Remote nodes of the hub.",
              [](const HubResult& hub) { return hub.clients.size(); });
-  out.OfHubs("viaduct_hub_datagrams_total", "counter", "Datagrams read.",
+  out.OfHubs("viaduct_hub_datagrams_total", "counter", "Datagrams that the hub has read.",
              [](const HubResult& hub) { return hub.datagrams; });
-  out.OfHubs("viaduct_hub_claims_total", "counter", "Nodes given to clients with the key.",
+  out.OfHubs("viaduct_hub_claims_total", "counter", "Nodes assigned to clients with the key.",
              [](const HubResult& hub) { return hub.claims.value_or(0); });
-  out.Causes("viaduct_hub_dropped_datagrams_total", "Datagrams lost that were no client's.",
+  out.Causes("viaduct_hub_dropped_datagrams_total", "Lost datagrams that belonged to no client.",
              DropsOf);
-  out.Causes("viaduct_hub_refused_claims_total", "Connections and claims refused.", RefusedBy);
+  out.Causes("viaduct_hub_refused_claims_total", "Refused connections and claims.", RefusedBy);
   out.ClientAddresses();
   frames("viaduct_hub_received_frames_total", "Frames from the client.", &C::rx_frames);
   frames("viaduct_hub_received_bytes_total", "Bytes from the client.", &C::rx_bytes);
   frames("viaduct_hub_sent_frames_total", "Frames to the client.", &C::tx_frames);
   frames("viaduct_hub_sent_bytes_total", "Bytes to the client.", &C::tx_bytes);
   out.ClientCauses();
-  out.OfClients("viaduct_hub_waiting_frames", "gauge", "Frames from the client that wait.",
+  out.OfClients("viaduct_hub_waiting_frames", "gauge", "Queued frames from the client.",
                 [](const C& client) { return client.waiting; });
   out.Waits();
-  out.OfClients("viaduct_hub_longest_wait_seconds", "gauge", "The longest such time so far.",
+  out.OfClients("viaduct_hub_longest_wait_seconds", "gauge",
+                "Longest time that a frame from the client has waited for the simulation.",
                 [](const C& client) { return client.longest_wait_ms / 1e3; });
-  out.Lateness("viaduct_hub_event_lateness_seconds", "How late the simulator's events were.",
+  out.Lateness("viaduct_hub_event_lateness_seconds", "Lateness of the simulator's events.",
                &HubResult::events);
-  out.Lateness("viaduct_hub_frame_lateness_seconds", "How long frames waited for the simulator.",
+  out.Lateness("viaduct_hub_frame_lateness_seconds", "Time that frames waited for the simulator.",
                &HubResult::frames);
 }
 
@@ -177,7 +180,7 @@ std::string MetricsText(const Snapshot& snapshot) {
   AddHubs(snapshot.hubs, out);
   out.Family("viaduct_joined_nodes", "gauge", "Nodes of hubs that this machine has joined.");
   out.Sample({}, std::ranges::count(snapshot.joined, "running", &JoinView::state));
-  out.Family("viaduct_unreadable", "gauge", "1 for what gave no statistics.");
+  out.Family("viaduct_unreadable", "gauge", "1 for each lab, path or hub without statistics.");
   AddTroubles(snapshot.labs, "lab", out);
   AddTroubles(snapshot.paths, "path", out);
   AddTroubles(snapshot.hubs, "hub", out);

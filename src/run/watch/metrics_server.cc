@@ -102,18 +102,19 @@ std::string Respond(std::string_view head, bool is_loopback,
   const size_t first = line.find(' ');
   const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
   if (second == std::string_view::npos || !line.substr(second + 1).starts_with("HTTP/1.")) {
-    return Answer("400 Bad Request", "this is no HTTP/1.1\n");
+    return Answer("400 Bad Request", "the request is not HTTP/1.1\n");
   }
   if (is_loopback && !HasLoopbackHost(head.substr(std::min(line.size() + 2, head.size())))) {
-    return Answer("421 Misdirected Request", "ask for localhost, 127.0.0.1 or [::1]\n");
+    return Answer("421 Misdirected Request", "use localhost, 127.0.0.1 or [::1] in the URL\n");
   }
   const std::string_view method = line.substr(0, first);
   std::string_view target = line.substr(first + 1, second - first - 1);
   target = target.substr(0, target.find('?'));
   if (method != "GET" && method != "HEAD") {
-    return Answer("405 Method Not Allowed", "GET alone\n", "Allow: GET, HEAD\r\n");
+    return Answer("405 Method Not Allowed", "only GET and HEAD are supported\n",
+                  "Allow: GET, HEAD\r\n");
   }
-  if (target != "/metrics") return Answer("404 Not Found", "there is /metrics alone\n");
+  if (target != "/metrics") return Answer("404 Not Found", "only /metrics exists\n");
   try {
     return Answer("200 OK", metrics(), "", method == "GET");
   } catch (const std::exception& error) {

@@ -23,7 +23,7 @@ namespace {
 
 using result::ClientResult, result::EngineResult, result::HubResult, result::PipelineResult;
 
-constexpr char kDeadTrouble[] = "killed; viaduct clean removes what it left";
+constexpr char kDeadTrouble[] = "killed; viaduct clean removes what is left";
 
 std::string StateOfEntry(const sys::RegistryEntry& entry) {
   return entry.alive ? "running" : "dead";
@@ -40,14 +40,15 @@ void Introduce(const sys::RegistryEntry& entry, View* view) {
 template <class View, class Ask>
 void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
   if (!entry.alive) {
-    view->trouble = entry.pid == 0 ? "its record is damaged: " + entry.damage : kDeadTrouble;
+    view->trouble = entry.pid == 0 ? "damaged record: " + entry.damage : kDeadTrouble;
     return;
   }
   try {
     view->statistics = ask();
   } catch (const SystemError& error) {
-    view->trouble = error.error_number() == EACCES ? "another user's, who alone sees its statistics"
-                                                   : error.what();
+    view->trouble = error.error_number() == EACCES
+                        ? "owned by another user, who alone can read the statistics"
+                        : error.what();
   } catch (const std::exception& error) {
     view->trouble = error.what();
   }
@@ -68,9 +69,9 @@ std::vector<LabView> LookAtLabs(Duration timeout) {
     view.simulator = run.simulator;
     const bool has_engine = run.engine_pid != 0;
     if (run.alive && has_engine && !run.engine_alive) {
-      view.trouble = "its path engine died";
+      view.trouble = "the path engine exited unexpectedly";
     } else if (run.alive && run.forwarder.absent) {
-      view.trouble = "its forwarder died: " + run.forwarder.cause;
+      view.trouble = "the forwarder exited unexpectedly: " + run.forwarder.cause;
     } else if (has_engine || !run.alive) {
       Fill(&view, run, [&] { return AskEngine(broker::EngineSocketPath(run.name), timeout); });
     }

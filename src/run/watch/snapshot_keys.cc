@@ -9,38 +9,42 @@ using fields::Always, fields::Key, fields::KeysOf, fields::WhenSet;
 KeysOf<Rates> Rates::Keys() {
   using R = Rates;
   static constexpr Key<R> kKeys[] = {
-      Always<&R::in_packets>("in_packets", "packets/s", "that entered the link; from the client"),
-      Always<&R::in_bits>("in_bits", "bit/s", "and their bits"),
-      Always<&R::out_packets>("out_packets", "packets/s", "that left the link; to the client"),
-      Always<&R::out_bits>("out_bits", "bit/s", "and their bits"),
-      Always<&R::lost_packets>("lost_packets", "packets/s", "lost, for whatever cause"),
+      Always<&R::in_packets>("in_packets", "packets/s",
+                             "packets that entered the link, or came from the client"),
+      Always<&R::in_bits>("in_bits", "bit/s", "the bits of these packets"),
+      Always<&R::out_packets>("out_packets", "packets/s",
+                              "packets that left the link, or went to the client"),
+      Always<&R::out_bits>("out_bits", "bit/s", "the bits of the packets in `out_packets`"),
+      Always<&R::lost_packets>("lost_packets", "packets/s", "lost packets, for any cause"),
       WhenSet<&R::delay_ms>("delay_ms", "ms",
-                            "how long frames from the client waited for the simulation, the mean"),
+                            "the mean time that frames from the client waited for the simulation"),
   };
   return kKeys;
 }
 
 namespace {
 
-constexpr char kTroubleHelp[] = "why it has no statistics; absent: it has, or needs none";
+constexpr char kTroubleHelp[] =
+    "why statistics are missing; absent if they are present or not needed";
 
 }  // namespace
 
 KeysOf<LabView> LabView::Keys() {
   using V = LabView;
   static constexpr Key<V> kKeys[] = {
-      Always<&V::name>("name", "text", "its name"),
+      Always<&V::name>("name", "text", "the name of the lab"),
       Always<&V::state>("state", "up, running or dead", "as in `viaduct ls`"),
-      Always<&V::nodes>("nodes", "a list of text", "its nodes"),
-      Always<&V::pid>("pid", "a process", "its broker"),
-      Always<&V::uid>("uid", "a user", "whose it is"),
-      Always<&V::created>("created", "UTC, ISO 8601", "when it was made"),
+      Always<&V::nodes>("nodes", "a list of text", "the nodes of the lab"),
+      Always<&V::pid>("pid", "a process", "the broker of the lab"),
+      Always<&V::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&V::created>("created", "UTC, ISO 8601", "the time at which the lab was created"),
       WhenSet<&V::trouble>("trouble", "text", kTroubleHelp),
       Always<&V::simulator>("simulator", "a map", "the simulator of a lab that is up"),
       WhenSet<&V::statistics>("statistics", "a map",
-                              "of its path engine; absent: it has none, or see `trouble`"),
+                              "the statistics of the path engine; absent if there is no path "
+                              "engine, or for the reason in `trouble`"),
       WhenSet<&V::rates>("rates", "a list of maps",
-                         "of each of `statistics.pipelines`, in their order"),
+                         "the rates of each map of `statistics.pipelines`, in the same order"),
   };
   return kKeys;
 }
@@ -48,15 +52,17 @@ KeysOf<LabView> LabView::Keys() {
 KeysOf<PathView> PathView::Keys() {
   using V = PathView;
   static constexpr Key<V> kKeys[] = {
-      Always<&V::name>("name", "text", "its name; a shell's is `vsh` and a number"),
+      Always<&V::name>("name", "text",
+                       "the name of the path; the name of a shell's path is `vsh` and a number"),
       Always<&V::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&V::pid>("pid", "a process", "its keeper"),
-      Always<&V::uid>("uid", "a user", "whose it is"),
-      Always<&V::created>("created", "UTC, ISO 8601", "when it was started"),
+      Always<&V::pid>("pid", "a process", "the keeper of the path"),
+      Always<&V::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&V::created>("created", "UTC, ISO 8601", "the time at which the process was started"),
       WhenSet<&V::trouble>("trouble", "text", kTroubleHelp),
-      WhenSet<&V::statistics>("statistics", "a map", "as of `viaduct path stats --json`"),
+      WhenSet<&V::statistics>("statistics", "a map",
+                              "the statistics, as in `viaduct path stats --json`"),
       WhenSet<&V::rates>("rates", "a list of maps",
-                         "of each of `statistics.pipelines`, in their order"),
+                         "the rates of each map of `statistics.pipelines`, in the same order"),
   };
   return kKeys;
 }
@@ -64,15 +70,17 @@ KeysOf<PathView> PathView::Keys() {
 KeysOf<HubView> HubView::Keys() {
   using V = HubView;
   static constexpr Key<V> kKeys[] = {
-      Always<&V::name>("name", "text", "the scenario's; with its pid where another hub has that"),
+      Always<&V::name>("name", "text",
+                       "the name of the scenario; with the pid if another hub has this name"),
       Always<&V::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&V::pid>("pid", "a process", "the command"),
-      Always<&V::uid>("uid", "a user", "whose it is"),
-      Always<&V::created>("created", "UTC, ISO 8601", "when it was started"),
+      Always<&V::pid>("pid", "a process", "the process of `viaduct hub`"),
+      Always<&V::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&V::created>("created", "UTC, ISO 8601", "the time at which the process was started"),
       WhenSet<&V::trouble>("trouble", "text", kTroubleHelp),
-      WhenSet<&V::statistics>("statistics", "a map", "as of `viaduct hub --json`, so far"),
+      WhenSet<&V::statistics>("statistics", "a map",
+                              "the statistics so far, as in `viaduct hub --json`"),
       WhenSet<&V::rates>("rates", "a list of maps",
-                         "of each of `statistics.clients`, in their order"),
+                         "the rates of each map of `statistics.clients`, in the same order"),
   };
   return kKeys;
 }
@@ -81,12 +89,13 @@ KeysOf<JoinView> JoinView::Keys() {
   using V = JoinView;
   static constexpr Key<V> kKeys[] = {
       Always<&V::node>("node", "text", "the node"),
-      Always<&V::hub>("hub", "an address", "its hub's"),
-      Always<&V::interface>("interface", "text", "its interface, in its namespace"),
+      Always<&V::hub>("hub", "an address", "the address of the hub"),
+      Always<&V::interface>("interface", "text",
+                            "the interface of the node, in the node's namespace"),
       Always<&V::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&V::pid>("pid", "a process", "root's half of `viaduct join`"),
-      Always<&V::uid>("uid", "a user", "whose it is"),
-      Always<&V::created>("created", "UTC, ISO 8601", "when it was joined"),
+      Always<&V::pid>("pid", "a process", "the privileged process of `viaduct join`"),
+      Always<&V::uid>("uid", "a user", "the user ID of the owner"),
+      Always<&V::created>("created", "UTC, ISO 8601", "the time at which the node was joined"),
   };
   return kKeys;
 }
@@ -94,19 +103,20 @@ KeysOf<JoinView> JoinView::Keys() {
 KeysOf<Snapshot> Snapshot::Keys() {
   using S = Snapshot;
   static constexpr Key<S> kKeys[] = {
-      Always<&S::time>("time", "UTC, ISO 8601", "of the statistics"),
-      Always<&S::labs>("labs", "a list of maps", "each lab"),
-      Always<&S::paths>("paths", "a list of maps", "each path, and each shell's"),
-      Always<&S::hubs>("hubs", "a list of maps", "each hub of this user"),
-      Always<&S::joined>("joined", "a list of maps", "each joined node"),
+      Always<&S::time>("time", "UTC, ISO 8601", "the time of the statistics"),
+      Always<&S::labs>("labs", "a list of maps", "one map for each lab"),
+      Always<&S::paths>("paths", "a list of maps",
+                        "one map for each path, including the paths of shells"),
+      Always<&S::hubs>("hubs", "a list of maps", "one map for each hub of this user"),
+      Always<&S::joined>("joined", "a list of maps", "one map for each joined node"),
   };
   return kKeys;
 }
 
 std::string DocumentSnapshot() {
-  return result::Chapter<Snapshot>(
-      "viaduct top --json",
-      "What is alive on this machine. Rates are those of the time `--interval`.");
+  return result::Chapter<Snapshot>("viaduct top --json",
+                                   "The labs, paths, hubs and joined nodes of this machine. Rates "
+                                   "are measured over the time `--interval`.");
 }
 
 }  // namespace viaduct::watch

@@ -102,15 +102,16 @@ void AddLinks(const View& view, bool busiest_first, Rows* rows) {
 }
 
 std::string LinksText(const Snapshot& snapshot, bool busiest_first) {
-  Rows rows = {{"of", "pair", "", "in", "out", "packets/s", "waiting", "lost/s", "lost so far"}};
+  Rows rows = {
+      {"lab or path", "pair", "", "in", "out", "packets/s", "waiting", "lost/s", "lost so far"}};
   for (const LabView& lab : snapshot.labs) AddLinks(lab, busiest_first, &rows);
   for (const PathView& path : snapshot.paths) AddLinks(path, busiest_first, &rows);
   return Section("LINKS", rows);
 }
 
 std::string HubsText(const Snapshot& snapshot) {
-  Rows rows = {{"hub", "state", "user", "port", "clients", "lateness us p99/max", "frames' p99/max",
-                "datagrams lost", "refused", ""}};
+  Rows rows = {{"hub", "state", "user", "port", "clients", "lateness us p99/max",
+                "frame lateness us p99/max", "datagrams lost", "refused", ""}};
   for (const HubView& hub : snapshot.hubs) {
     if (!hub.statistics) {
       rows.push_back(
@@ -129,8 +130,8 @@ std::string HubsText(const Snapshot& snapshot) {
 }
 
 std::string ClientsText(const Snapshot& snapshot, bool busiest_first) {
-  Rows rows = {{"of", "node", "client", "from it", "to it", "frames/s in", "out", "delay ms",
-                "waiting", "lost/s", "lost so far"}};
+  Rows rows = {{"hub", "node", "client", "from client", "to client", "frames/s in", "out",
+                "delay ms", "waiting", "lost/s", "lost so far"}};
   for (const HubView& hub : snapshot.hubs) {
     if (!hub.statistics) continue;
     const auto& clients = hub.statistics->clients;

@@ -14,7 +14,7 @@ using fields::WhenSet;
 using nlohmann::json;
 
 constexpr char kAdvice[] =
-    "viaduct and viaduct-sim are of different versions; install both from one build";
+    "viaduct and viaduct-sim have different versions; install both from one build";
 constexpr ipc::Dialogue kEvents{"event", "the simulator", kAdvice};
 constexpr ipc::Dialogue kCommands{"command", "the command", kAdvice};
 
@@ -31,23 +31,24 @@ Messages Decode(const ipc::Dialogue& dialogue, std::string_view line) {
 }  // namespace
 
 KeysOf<LabBuilt> LabBuilt::Keys() {
-  static constexpr Key<LabBuilt> kKeys[] = {Always<&LabBuilt::name>("name", "text", "the lab's")};
+  static constexpr Key<LabBuilt> kKeys[] = {
+      Always<&LabBuilt::name>("name", "text", "the name of the lab")};
   return kKeys;
 }
 
 KeysOf<SimulatorProgress> SimulatorProgress::Keys() {
   using P = SimulatorProgress;
   static constexpr Key<P> kKeys[] = {
-      Always<&P::time>("time", "s", "simulated"),
-      WhenSet<&P::reachable>("reachable", "pairs", "that reach each other"),
-      WhenSet<&P::pairs>("pairs", "pairs", "all")};
+      Always<&P::time>("time", "s", "the simulated time"),
+      WhenSet<&P::reachable>("reachable", "pairs", "pairs of nodes that reach each other"),
+      WhenSet<&P::pairs>("pairs", "pairs", "all pairs of nodes")};
   return kKeys;
 }
 
 KeysOf<Passages> Passages::Keys() {
   static constexpr Key<Passages> kKeys[] = {
       Among<&Passages::here>(),
-      Always<&Passages::late>("late", "true or false", "whether the time for it is over"),
+      Always<&Passages::late>("late", "true or false", "whether convergence.timeout has passed"),
       Always<&Passages::passages>("passages", "lists of numbers", "by node")};
   return kKeys;
 }
@@ -80,8 +81,8 @@ KeysOf<LinkChanged> LinkChanged::Keys() {
 
 KeysOf<ProgramOutput> ProgramOutput::Keys() {
   static constexpr Key<ProgramOutput> kKeys[] = {
-      Always<&ProgramOutput::program>("program", "text", "its name"),
-      Always<&ProgramOutput::line>("line", "text", "without its newline")};
+      Always<&ProgramOutput::program>("program", "text", "the name of the program"),
+      Always<&ProgramOutput::line>("line", "text", "the line, without its newline")};
   return kKeys;
 }
 
@@ -92,8 +93,8 @@ KeysOf<ProgramDone> ProgramDone::Keys() {
 
 KeysOf<Paused> Paused::Keys() {
   static constexpr Key<Paused> kKeys[] = {
-      Always<&Paused::time>("time", "s", "simulated"),
-      Always<&Paused::nodes>("nodes", "a list", "those that have a shell")};
+      Always<&Paused::time>("time", "s", "the simulated time"),
+      Always<&Paused::nodes>("nodes", "a list", "the nodes on which a shell can be opened")};
   return kKeys;
 }
 
@@ -103,7 +104,8 @@ KeysOf<Note> Note::Keys() {
 }
 
 KeysOf<Resumed> Resumed::Keys() {
-  static constexpr Key<Resumed> kKeys[] = {Always<&Resumed::time>("time", "s", "simulated")};
+  static constexpr Key<Resumed> kKeys[] = {
+      Always<&Resumed::time>("time", "s", "the simulated time")};
   return kKeys;
 }
 
@@ -113,14 +115,17 @@ KeysOf<HubNow> HubNow::Keys() {
 }
 
 KeysOf<Claimed> Claimed::Keys() {
-  static constexpr Key<Claimed> kKeys[] = {Always<&Claimed::node>("node", "text", "its name")};
+  static constexpr Key<Claimed> kKeys[] = {
+      Always<&Claimed::node>("node", "text", "the name of the node")};
   return kKeys;
 }
 
 KeysOf<HubStatistics> HubStatistics::Keys() {
   static constexpr Key<HubStatistics> kKeys[] = {
-      Always<&HubStatistics::results>("results", "a map", "with some of the clients"),
-      Always<&HubStatistics::last>("last", "true or false", "whether these are the last")};
+      Always<&HubStatistics::results>("results", "a map",
+                                      "the results of the hub, with some of the clients"),
+      Always<&HubStatistics::last>("last", "true or false",
+                                   "whether this is the last of these messages")};
   return kKeys;
 }
 
@@ -128,10 +133,10 @@ KeysOf<SimulatorDone> SimulatorDone::Keys() {
   using D = SimulatorDone;
   static constexpr Key<D> kKeys[] = {
       Always<&D::ns3>("ns3", "text", "ns-3's version"),
-      Always<&D::build>("build", "text", "how it was built"),
-      Always<&D::results>("results", "a map", "what the simulator knows of the run"),
-      WhenSet<&D::links>("links", "a map", "what the simulated paths did"),
-      Always<&D::lost_at>("lost_at", "a list of maps", "packets of each flow, by place"),
+      Always<&D::build>("build", "text", "the kind of ns-3's build"),
+      Always<&D::results>("results", "a map", "the simulator's results of the run"),
+      WhenSet<&D::links>("links", "a map", "the results of the simulated paths"),
+      Always<&D::lost_at>("lost_at", "a list of maps", "lost packets of each flow, by place"),
       WhenSet<&D::hub>("hub", "a map", "the results of a hub")};
   return kKeys;
 }
@@ -149,21 +154,24 @@ KeysOf<Resume> Resume::Keys() { return {}; }
 
 KeysOf<Go> Go::Keys() {
   static constexpr Key<Go> kKeys[] = {
-      Always<&Go::pairs>("pairs", "pairs", "of nodes, on all machines"),
-      Always<&Go::unreachable>("unreachable", "a list of pairs", "those that do not reach")};
+      Always<&Go::pairs>("pairs", "pairs", "the number of pairs of nodes on all machines"),
+      Always<&Go::unreachable>("unreachable", "a list of pairs",
+                               "pairs of nodes that do not reach each other")};
   return kKeys;
 }
 
 KeysOf<Claim> Claim::Keys() {
   static constexpr Key<Claim> kKeys[] = {
-      Always<&Claim::node>("node", "text", "its name"),
-      Always<&Claim::address>("address", "an address", "the client's"),
-      Always<&Claim::port>("port", "a port", "the client's; 0: the hub's own number")};
+      Always<&Claim::node>("node", "text", "the name of the node"),
+      Always<&Claim::address>("address", "an address", "the address of the client"),
+      Always<&Claim::port>("port", "a port",
+                           "the port of the client; 0 for the hub's own port number")};
   return kKeys;
 }
 
 KeysOf<Release> Release::Keys() {
-  static constexpr Key<Release> kKeys[] = {Always<&Release::node>("node", "text", "its name")};
+  static constexpr Key<Release> kKeys[] = {
+      Always<&Release::node>("node", "text", "the name of the node")};
   return kKeys;
 }
 

@@ -66,7 +66,7 @@ void CheckControlCharacters(const Value& at, const std::string& text) {
   for (size_t i = 0; i < text.size();) {
     const size_t length = SequenceLength(text, i);
     if (length == 0) {
-      Fail(at, fmt::format("a text with the control character 0x{:02x}",
+      Fail(at, fmt::format("a text contains the control character 0x{:02x}",
                            static_cast<unsigned char>(text[i])));
     }
     i += length;
@@ -182,12 +182,13 @@ Value* Step(Value& value, const std::string& part, const Value& at) {
     size_t index = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
     if (error != std::errc() || end != part.data() + part.size() || index >= value.items.size()) {
-      Fail(at, fmt::format("'{}' is no position in a list of {}", part, value.items.size()));
+      Fail(at,
+           fmt::format("'{}' is not a position in a list of {} items", part, value.items.size()));
     }
     return &value.items[index];
   }
   if (value.kind == Value::Kind::kNull) value.kind = Value::Kind::kMap;
-  if (!value.IsMap()) Fail(at, fmt::format("'{}' is inside {}", part, value.Describe()));
+  if (!value.IsMap()) Fail(at, fmt::format("'{}' cannot be set inside {}", part, value.Describe()));
   if (Value* found = value.Find(part)) return found;
   value.members.push_back({part, Value()});
   value.members.back().second.where = at.where;
@@ -239,7 +240,7 @@ void Override(Value& root, const std::string& assignment) {
   CheckText(assignment, "--set");
   Value* value = &root;
   for (const std::string& part : SplitPath(std::string_view(assignment).substr(0, equals))) {
-    if (part.empty()) Fail(at, "an empty name in the key");
+    if (part.empty()) Fail(at, "the key contains an empty name");
     value = Step(*value, part, at);
   }
   *value = ParseOneDocument(assignment.substr(equals + 1), at.where);

@@ -28,12 +28,12 @@ class Splitter {
     } else if (c == '\'' || c == '"') {
       Quoted(c);
     } else if (c == '\\') {
-      if (position_ == text_.size()) throw UsageError("a command ends in '\\'");
+      if (position_ == text_.size()) throw UsageError("a command cannot end in '\\'");
       Add(text_[position_++]);
     } else if (kOperators.find(c) != std::string_view::npos ||
                (!in_word_ && (c == '#' || c == '~'))) {
       throw UsageError(fmt::format(
-          "'{}' in a command would need a shell; quote it, or write [sh, -c, \"...\"]", c));
+          "'{}' in a command needs a shell; quote the character, or write [sh, -c, \"...\"]", c));
     } else {
       Add(c);
     }
@@ -50,7 +50,7 @@ class Splitter {
       if (escape) c = text_[position_++];
       Add(c);
     }
-    throw UsageError(fmt::format("a command has an unterminated {}", quote));
+    throw UsageError(fmt::format("a command contains an unterminated quote {}", quote));
   }
 
   void Add(char c) {

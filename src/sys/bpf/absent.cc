@@ -15,10 +15,10 @@ namespace viaduct::bpf {
 Object::Object(EmbeddedProgram, const char*, std::initializer_list<MapSize>,
                std::span<const std::byte>, const Purpose& purpose)
     : object_(nullptr, nullptr) {
-  throw EnvironmentError(
-      fmt::format("{}: this build has no eBPF: clang or libbpf-dev was missing (run setup/packages "
-                  "build, then build again); {}",
-                  purpose.what, purpose.instead));
+  throw EnvironmentError(fmt::format(
+      "{}: this build does not support eBPF: clang or libbpf-dev was missing (run setup/packages "
+      "build, then build again); {}",
+      purpose.what, purpose.instead));
 }
 bpf::Map Object::Map(const char*) const { return bpf::Map(-1); }
 void Object::AttachToSocket(int) const {}

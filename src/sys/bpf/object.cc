@@ -35,7 +35,7 @@ constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 }
 
 [[noreturn]] void RefuseInterface(const Object::Purpose& purpose, int ifindex, int error_number) {
-  Refuse(purpose, fmt::format("interface {} takes no program", ifindex),
+  Refuse(purpose, fmt::format("cannot attach a program to interface {}", ifindex),
          std::strerror(error_number));
 }
 
@@ -59,14 +59,15 @@ std::string FirstMissingHelper(const bpf_object* object) {
 // understand the kernel's message.
 [[noreturn]] void RefuseProgram(const Object::Purpose& purpose, const bpf_object* object,
                                 int error_number) {
-  const std::string attempted = "the kernel does not load the program";
+  const std::string attempted = "the kernel cannot load the program";
   const std::string messages = TakeMessages();
   const std::string missing = FirstMissingHelper(object);
-  if (!missing.empty()) Refuse(purpose, attempted, "it is too old, without " + missing);
+  if (!missing.empty()) Refuse(purpose, attempted, "the kernel is too old and lacks " + missing);
   const std::string log = WriteLog(messages);
-  Refuse(purpose, attempted,
-         fmt::format("{} ({}{})", std::strerror(error_number), LastWords(messages),
-                     log.empty() ? std::string() : "; the verifier's whole log is in " + log));
+  Refuse(
+      purpose, attempted,
+      fmt::format("{} ({}{})", std::strerror(error_number), LastWords(messages),
+                  log.empty() ? std::string() : "; the complete log of the verifier is in " + log));
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ Object::Object(EmbeddedProgram file, const char* program, std::initializer_list<
     : purpose_(purpose), object_(nullptr, bpf_object__close) {
   KeepMessages();
   object_.reset(bpf_object__open_mem(file.bytes, file.size, nullptr));
-  if (!object_) Refuse(purpose_, "the program cannot be read", std::strerror(errno));
+  if (!object_) Refuse(purpose_, "cannot read the program", std::strerror(errno));
   for (const auto& [map, entries] : sizes) {
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map),
                              static_cast<uint32_t>(std::max<size_t>(entries, 1)));
@@ -108,7 +109,7 @@ UniqueFd Object::AttachToTcx(int ifindex) const {
 
 UniqueFd Object::AttachWhileOpen(int ifindex) const {
   UniqueFd link = AttachToTcx(ifindex);
-  if (!link) Refuse(purpose_, "the kernel has no tcx", "it is older than 6.6");
+  if (!link) Refuse(purpose_, "the kernel does not support tcx", "Linux 6.6 or later is needed");
   return link;
 }
 

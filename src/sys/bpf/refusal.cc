@@ -101,7 +101,7 @@ std::string WriteLog(const std::string& messages) {
     const UniqueFd file(openat(folder.get(), kLogFile,
                                O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file) return "";
-    WriteAll(file.get(), messages, "write the log of eBPF");
+    WriteAll(file.get(), messages, "write the eBPF log");
     return fmt::format("{}/{}", sys::kRunFolder, kLogFile);
   } catch (const Error&) {
     return "";

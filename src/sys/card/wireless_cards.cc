@@ -39,7 +39,7 @@ std::optional<uint16_t> FindFamily(NetlinkSocket& socket) {
 
 uint16_t RequireFamily(NetlinkSocket& socket, uint32_t card) {
   const std::optional<uint16_t> family = FindFamily(socket);
-  if (!family) throw SystemError("look at Wi-Fi card " + std::to_string(card), ENODEV);
+  if (!family) throw SystemError("query Wi-Fi card " + std::to_string(card), ENODEV);
   return *family;
 }
 
@@ -61,7 +61,7 @@ class CardsOfKernel : public WirelessCards {
     NetlinkSocket socket(namespace_fd, NETLINK_GENERIC);
     NetlinkMessage message = nl80211::CardRequest(RequireFamily(socket, card), card);
     WirelessCard found;
-    socket.Query(message, "look at Wi-Fi card " + std::to_string(card),
+    socket.Query(message, "query Wi-Fi card " + std::to_string(card),
                  [&](const nlmsghdr* answer) { found = nl80211::ReadCard(answer); });
     return found;
   }
@@ -74,7 +74,8 @@ class CardsOfKernel : public WirelessCards {
       socket.Request(message, "move Wi-Fi card " + name + " to another namespace");
     } catch (const SystemError& error) {
       if (error.error_number() != EOPNOTSUPP) throw;
-      throw EnvironmentError("Wi-Fi card " + name + ": its driver cannot move it to a namespace");
+      throw EnvironmentError("Wi-Fi card " + name +
+                             ": the driver of the card cannot move it to another namespace");
     }
   }
 };

@@ -33,7 +33,7 @@ void AnswerRequest(Connection& connection, Message& request,
   std::string failure;
   try {
     if (request.code.number() < kFirstRequest) {
-      throw ProtocolError(connection.service(), "an answer where a request was expected");
+      throw ProtocolError(connection.service(), "expected a request, not an answer");
     }
     reply = perform(request);
   } catch (const ProtocolError&) {

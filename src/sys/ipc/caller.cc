@@ -123,7 +123,7 @@ Message Caller::Call(Code code, std::string_view payload, const std::vector<int>
   const Service& service = connection_.service();
   if (answer.code == Answer::kError) ThrowDecodedError(service, answer.payload);
   if (answer.code != Answer::kReply || answer.sequence != sequence_) {
-    throw ProtocolError(service, "answer to another question");
+    throw ProtocolError(service, "answer to a different request");
   }
   return answer;
 }
@@ -160,8 +160,9 @@ void Caller::AwaitAnswer(Instant deadline) {
   socklen_t length = sizeof other;
   getsockopt(connection_.fd(), SOL_SOCKET, SO_PEERCRED, &other, &length);
   const int pid = service_pid_ > 0 ? service_pid_ : other.pid;
-  throw Error(fmt::format("process {} does not answer within {}; is it stopped (kill -CONT {})?",
-                          pid, FormatDuration(*timeout_), pid));
+  throw Error(fmt::format(
+      "process {} does not answer within {}; if the process is stopped, run kill -CONT {}", pid,
+      FormatDuration(*timeout_), pid));
 }
 
 }  // namespace viaduct::ipc

@@ -86,7 +86,7 @@ std::optional<std::string> LineChannel::Receive() {
       closed_ = true;  // end of stream, or ECONNRESET
       has_more_ = true;
     } else if (!lines_.Add({buffer.data(), static_cast<size_t>(got)})) {
-      throw Error(fmt::format("a message of more than {} MiB", max_line_ >> 20));
+      throw Error(fmt::format("message of more than {} MiB", max_line_ >> 20));
     }
   }
   auto line = lines_.Next();

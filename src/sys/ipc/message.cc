@@ -21,12 +21,13 @@ std::string NameIn(const PacketHeader& header) {
 // Checks that a packet is of this protocol.
 void CheckProtocol(const PacketHeader& header, const Service& service) {
   if (header.magic != kMagic) {
-    throw ProtocolError(service, "the packet is not Viaduct's (wrong magic)");
+    throw ProtocolError(service, "not a packet of Viaduct (wrong magic number)");
   }
   if (header.framing != kFramingVersion) {
-    throw ProtocolError(service,
-                        fmt::format("the peer uses framing version {}, this program version {}; {}",
-                                    header.framing, kFramingVersion, kSameBuild));
+    throw ProtocolError(
+        service,
+        fmt::format("the peer uses framing version {}, but this program uses version {}; {}",
+                    header.framing, kFramingVersion, kSameBuild));
   }
   char name[kMaxServiceName] = {};
   std::ranges::copy(service.name.substr(0, kMaxServiceName), name);
@@ -35,9 +36,9 @@ void CheckProtocol(const PacketHeader& header, const Service& service) {
         service, fmt::format("the peer uses the protocol {}; {}", NameIn(header), kSameBuild));
   }
   if (header.version != service.version) {
-    throw ProtocolError(service,
-                        fmt::format("the peer uses version {}, this program version {}; {}",
-                                    header.version, service.version, kSameBuild));
+    throw ProtocolError(
+        service, fmt::format("the peer uses version {}, but this program uses version {}; {}",
+                             header.version, service.version, kSameBuild));
   }
 }
 
@@ -45,23 +46,24 @@ PacketHeader CheckedHeader(const Service& service, std::span<const std::byte> pa
                            size_t descriptors) {
   PacketHeader header;
   if (packet.size() < sizeof header) {
-    throw ProtocolError(service, fmt::format("truncated packet of {} bytes, a header has {}",
+    throw ProtocolError(service, fmt::format("truncated packet of {} bytes; a header has {} bytes",
                                              packet.size(), sizeof header));
   }
   std::memcpy(&header, packet.data(), sizeof header);
   CheckProtocol(header, service);
   if (header.length > kMaxPacketPayload) {
-    throw ProtocolError(service, fmt::format("packet of {} bytes, at most {} are allowed",
+    throw ProtocolError(service, fmt::format("packet of {} bytes; at most {} bytes are allowed",
                                              header.length, kMaxPacketPayload));
   }
   if (header.length != packet.size() - sizeof header) {
-    throw ProtocolError(service, fmt::format("truncated packet, {} bytes announced and {} received",
-                                             header.length, packet.size() - sizeof header));
+    throw ProtocolError(
+        service, fmt::format("truncated packet: {} bytes announced, but {} received", header.length,
+                             packet.size() - sizeof header));
   }
   if ((header.flags & ~kMore) != 0) throw ProtocolError(service, "unknown flag");
   if (header.descriptors != descriptors ||
       ((header.flags & kMore) != 0 && header.descriptors != 0)) {
-    throw ProtocolError(service, fmt::format("{} descriptors announced and {} received",
+    throw ProtocolError(service, fmt::format("{} descriptors announced, but {} received",
                                              header.descriptors, descriptors));
   }
   return header;
@@ -73,13 +75,13 @@ ProtocolError::ProtocolError(const Service& service, std::string_view problem)
     : Error(fmt::format("{} protocol: {}", service.name, problem)) {}
 
 UnknownRequest::UnknownRequest(const Service& service, Code code)
-    : UsageError(fmt::format("{} protocol, version {}: there is no request {}; {}", service.name,
+    : UsageError(fmt::format("{} protocol, version {}: unknown request {}; {}", service.name,
                              service.version, code.number(), kSameBuild)) {}
 
 std::vector<Packet> EncodeMessage(const Service& service, Code code, uint32_t sequence,
                                   std::string_view payload, size_t descriptors) {
   if (payload.size() > kMaxMessagePayload) {
-    throw UsageError(fmt::format("{} protocol: message of {} bytes, at most {} are allowed",
+    throw UsageError(fmt::format("{} protocol: message of {} bytes; at most {} bytes are allowed",
                                  service.name, payload.size(), kMaxMessagePayload));
   }
   PacketHeader header{};
@@ -115,7 +117,7 @@ std::optional<Message> MessageAssembler::Add(std::span<const std::byte> packet,
     partial_->code = code;
     partial_->sequence = header.sequence;
   } else if (partial_->code != code || partial_->sequence != header.sequence) {
-    throw ProtocolError(*service_, "another message began before the last was complete");
+    throw ProtocolError(*service_, "a message began before the previous message was complete");
   }
   if (partial_->payload.size() + header.length > kMaxMessagePayload) {
     throw ProtocolError(*service_, fmt::format("message of over {} bytes", kMaxMessagePayload));
@@ -129,7 +131,7 @@ std::optional<Message> MessageAssembler::Add(std::span<const std::byte> packet,
 
 nlohmann::json DecodeJson(std::string_view payload) {
   nlohmann::json value = nlohmann::json::parse(payload, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_object()) throw UsageError("request: a JSON object was expected");
+  if (!value.is_object()) throw UsageError("request: expected a JSON object");
   return value;
 }
 

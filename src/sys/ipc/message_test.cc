@@ -88,19 +88,19 @@ TEST(Packets, BadOnesAreRefused) {
   EXPECT_THAT(RefusalOf(Packet(3)), HasSubstr("truncated"));
   EXPECT_THAT(RefusalOf(WithField<uint32_t>(offsetof(PacketHeader, magic), 1)), HasSubstr("magic"));
   EXPECT_THAT(RefusalOf(WithField<uint16_t>(offsetof(PacketHeader, framing), 7)),
-              HasSubstr("framing version 7, this program version 1"));
+              HasSubstr("framing version 7, but this program uses version 1"));
   EXPECT_THAT(RefusalOf(WithField(offsetof(PacketHeader, service), 'b')),
               AllOf(HasSubstr("talk protocol"), HasSubstr("\"balk\"")));
   EXPECT_THAT(RefusalOf(WithField<uint16_t>(offsetof(PacketHeader, version), 99)),
-              HasSubstr("version 99, this program version 3"));
+              HasSubstr("version 99, but this program uses version 3"));
   EXPECT_THAT(RefusalOf(WithField<uint32_t>(offsetof(PacketHeader, length), 3)),
-              HasSubstr("3 bytes announced and 2 received"));
+              HasSubstr("3 bytes announced, but 2 received"));
   EXPECT_THAT(RefusalOf(WithField<uint32_t>(offsetof(PacketHeader, length), 0xFFFFFFFF)),
               HasSubstr("at most"));
   EXPECT_THAT(RefusalOf(WithField<uint16_t>(offsetof(PacketHeader, flags), 0x10)),
               HasSubstr("flag"));
   EXPECT_THAT(RefusalOf(WithField<uint16_t>(offsetof(PacketHeader, descriptors), 1)),
-              HasSubstr("1 descriptors announced and 0 received"));
+              HasSubstr("1 descriptors announced, but 0 received"));
 }
 
 TEST(Packets, MessagesDoNotInterleave) {

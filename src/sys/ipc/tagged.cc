@@ -5,8 +5,7 @@
 namespace viaduct::ipc {
 
 void ThrowUnknown(const Dialogue& dialogue, const std::string& what) {
-  throw Error(fmt::format("{} sent the {}, which is not known here: {}", dialogue.sender, what,
-                          dialogue.advice));
+  throw Error(fmt::format("{} sent the unknown {}: {}", dialogue.sender, what, dialogue.advice));
 }
 
 std::string TagOf(const Dialogue& dialogue, const nlohmann::json& message) {

@@ -48,7 +48,8 @@ UniqueFd ConnectAt(const std::string& path, int type) {
   // Limits the time of connect(), which blocks while many connections wait to be accepted.
   SetSendTimeout(socket.get(), kConnectTimeout);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    if (errno == EAGAIN) throw Error("connect to " + path + ": nobody is accepted there");
+    if (errno == EAGAIN)
+      throw Error("connect to " + path + ": the server does not accept connections");
     throw SystemError("connect to " + path, errno);
   }
   SetSendTimeout(socket.get(), Duration());

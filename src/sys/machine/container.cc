@@ -54,12 +54,13 @@ std::string ResolveContainer(const std::string& into, const std::string& what) {
       if (pid && *pid > 0) return std::to_string(*pid);
       throw UsageError(
           pid ? fmt::format("{} {}: the container of {} is not running", what, into, program)
-              : fmt::format("{} {}: {} does not say its pid: {}", what, into, program,
-                            LastLine(result.output)));
+              : fmt::format("{} {}: {} does not report the pid of the container: {}", what, into,
+                            program, LastLine(result.output)));
     }
     asked += fmt::format("; {}: {}", program, LastLine(result.output));
   }
-  if (asked.empty()) asked = "; and neither docker nor podman is here to know a container";
+  if (asked.empty())
+    asked = "; neither docker nor podman, which could find a container, is installed";
   throw UsageError(
       fmt::format("{} {}: no network namespace (ip netns) has this name{}", what, into, asked));
 }

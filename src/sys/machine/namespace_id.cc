@@ -85,7 +85,7 @@ void EndProcessesIn(const std::set<uint64_t>& inodes, Duration timeout) {
     const std::vector<int> pids = ProcessesInNamespaces(inodes);
     if (pids.empty()) return;
     if (round == kRounds)
-      throw Error(fmt::format("processes {} do not end", fmt::join(pids, ", ")));
+      throw Error(fmt::format("processes {} do not exit", fmt::join(pids, ", ")));
     TerminateProcesses(pids, round == 0 ? timeout : Duration());
   }
 }

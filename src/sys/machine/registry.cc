@@ -52,13 +52,14 @@ RecordLines ParseLines(const std::string& text) {
 RecordLines ReadLines(int folder, const std::string& name) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const UniqueFd file(SystemCall("open " + name, openat(folder, name.c_str(), kFlags)));
-  if (!IsTrusted(folder) || !IsTrusted(file.get())) throw Error("others may write to it");
+  if (!IsTrusted(folder) || !IsTrusted(file.get()))
+    throw Error("other users can write to the record");
   return ParseLines(ReadToEnd(file.get(), name));
 }
 
 void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   const json& first = lines.empty() ? throw Error("the record is empty") : lines.front();
-  if (first.at("record") != kVersion) throw Error("a record of another version of Viaduct");
+  if (first.at("record") != kVersion) throw Error("the record is from another version of Viaduct");
   first.at("start_time").get_to(entry->start_time);
   // Assumes this process's pid namespace for older records, which do not name the pid namespace.
   entry->pid_namespace = first.value("pid_namespace", OwnIdentity().pid_namespace);
@@ -97,7 +98,8 @@ RecordLines OwnEntry::Lines() const {
 }
 
 NameTaken::NameTaken(RegistryEntry entry)
-    : UsageError(entry.folder.string() + ": the name is taken"), holder(std::move(entry)) {}
+    : UsageError(entry.folder.string() + ": the name is already in use"),
+      holder(std::move(entry)) {}
 
 std::string FindWords::With(std::string words, const std::string& names) {
   return words.replace(words.rfind("{}"), 2, names);
@@ -182,11 +184,11 @@ OwnEntry Registry::Take(const NewEntry& wanted) const {
     if (!folder && errno == ENOENT) continue;  // the removal of the last entry has removed the root
     const int error = errno;
     try {
-      if (!folder) throw SystemError("make " + (place_.path() / unborn).string(), error);
+      if (!folder) throw SystemError("create " + (place_.path() / unborn).string(), error);
       OwnEntry own = Fill(folder.get(), wanted);
       if (renameat(root.get(), unborn.c_str(), root.get(), wanted.name.c_str()) == 0) return own;
       if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) {
-        throw SystemError("make " + own.folder.string(), errno);
+        throw SystemError("create " + own.folder.string(), errno);
       }
       RemoveFolder(root.get(), unborn);
       if (const auto found = Read(root.get(), wanted.name)) {

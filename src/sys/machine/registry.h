@@ -214,7 +214,7 @@ std::vector<Entry> Registry::RemoveDead(
     const auto failures = entry.pid != 0
                               ? remove(entry)
                               : std::vector{entry.folder.string() + " has no readable record (" +
-                                            entry.damage + "); inspect it and remove it"};
+                                            entry.damage + "); inspect and remove this directory"};
     problems->insert(problems->end(), failures.begin(), failures.end());
     if (failures.empty()) removed.push_back(std::move(entry));
   }

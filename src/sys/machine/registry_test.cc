@@ -396,7 +396,8 @@ TEST_F(RegistryTest, FoldersThatOthersMayWriteToAreNotTrusted) {
     List();
     FAIL() << "others may write there";
   } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("others may write to it; remove it"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("other users can write to this directory; remove this directory"));
   }
 }
 

@@ -85,7 +85,8 @@ std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
     }
     const uint32_t yes = Between(places, i, jump.jt), no = Between(places, i, jump.jf);
     if (std::max(yes, no) > UINT8_MAX) {
-      throw UsageError("the packet filter has branches that are too long for a socket: shorten it");
+      throw UsageError(
+          "the packet filter has branches that are too long for a socket: shorten the filter");
     }
     jump.jt = static_cast<uint8_t>(yes);
     jump.jf = static_cast<uint8_t>(no);
@@ -136,7 +137,7 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
   bpf_program program{};
   if (pcap_compile(pcap.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) < 0) {
     throw UsageError("packet filter \"" + expression + "\": " + pcap_geterr(pcap.get()) +
-                     " (the syntax is tcpdump's, see pcap-filter(7))");
+                     " (for the syntax, see pcap-filter(7))");
   }
   for (u_int i = 0; i < program.bf_len; ++i) {
     const bpf_insn& from = program.bf_insns[i];
@@ -169,9 +170,9 @@ void PacketFilter::Attach(int socket_fd) const {
   if (PassesEverything()) return;
   std::vector<sock_filter> instructions = ForSocket();
   if (instructions.size() > BPF_MAXINSNS) {
-    throw UsageError(
-        fmt::format("the packet filter has {} instructions, and the kernel takes {}: shorten it",
-                    instructions.size(), BPF_MAXINSNS));
+    throw UsageError(fmt::format(
+        "the packet filter has {} instructions, but the kernel allows only {}: shorten the filter",
+        instructions.size(), BPF_MAXINSNS));
   }
   const sock_fprog program = {static_cast<unsigned short>(instructions.size()),
                               instructions.data()};

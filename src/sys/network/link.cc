@@ -258,7 +258,7 @@ bool Netlink::AwaitAddresses(int ifindex, Duration timeout) {
 
 void Netlink::SetArp(int ifindex, bool on) {
   NetlinkMessage message = ChangeFlags(ifindex, IFF_NOARP, on ? 0 : IFF_NOARP);
-  socket_.Request(message, "switch ARP of " + Describe(ifindex));
+  socket_.Request(message, "switch ARP on or off on " + Describe(ifindex));
 }
 
 void Netlink::Rename(int ifindex, const std::string& name) {
@@ -442,7 +442,7 @@ void LinkMonitor::RequestAll() {
   message.AppendHeader(ifinfomsg{});
   nlmsghdr* header = nlmsg_hdr(message.get());
   header->nlmsg_pid = 0;
-  SystemCall("ask for the state of all links", send(socket_.get(), header, header->nlmsg_len, 0));
+  SystemCall("query the state of all links", send(socket_.get(), header, header->nlmsg_len, 0));
 }
 
 std::vector<LinkEvent> LinkMonitor::Read(bool* lost) {

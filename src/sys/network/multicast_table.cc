@@ -147,7 +147,7 @@ std::optional<MulticastFlow> Ipv6Report(const char* bytes, size_t length) {
 UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
                               const std::vector<int>& ifindexes) {
   if (ifindexes.size() > kMaxMulticastInterfaces) {
-    throw UsageError(fmt::format("the kernel routes multicast among {} interfaces at most, not {}",
+    throw UsageError(fmt::format("the kernel routes multicast among at most {} interfaces, not {}",
                                  kMaxMulticastInterfaces, ifindexes.size()));
   }
   const NamespaceScope scope(namespace_fd);

@@ -164,7 +164,7 @@ NetlinkSocket::NetlinkSocket(UniqueFd socket) {
   const int fd = socket.get();
   sockaddr_nl address{};
   socklen_t length = sizeof address;
-  SystemCall("look at a netlink socket",
+  SystemCall("query a netlink socket",
              getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length));
   address.nl_groups = 0;
   SystemCall("unsubscribe", bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address));

@@ -176,16 +176,16 @@ UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::stri
   const bool is_path = name.find('/') != std::string::npos || name == "." || name == ".." ||
                        name.find('\0') != std::string::npos;
   if (name.empty() || is_path || name.size() > kMaxNameLength) {
-    throw UsageError(what + ": give the name of a network namespace (ip netns) or a pid");
+    throw UsageError(what + ": expected the name of a network namespace (ip netns) or a pid");
   }
   UniqueFd network = OpenNamed(name, what);
   if (ioctl(network.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
-    throw UsageError(what + " " + name + ": is no network namespace");
+    throw UsageError(what + " " + name + ": is not a network namespace");
   }
   if (user != 0 && OwnerOf(network.get()) != user) {
-    throw EnvironmentError(
-        what + " " + name +
-        ": this namespace is not yours; only root itself may (a root shell, not sudo)");
+    throw EnvironmentError(what + " " + name +
+                           ": this namespace belongs to another user; only root may use it (in a "
+                           "root shell, not with sudo)");
   }
   return network;
 }

@@ -26,7 +26,7 @@ void EnlargeBuffers(int fd) {
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
   PacketSocket result;
   result.ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
-  if (result.ifindex == 0) throw SystemError("interface " + interface, errno);
+  if (result.ifindex == 0) throw SystemError("find interface " + interface, errno);
   result.fd = UniqueFd(SystemCall("open a packet socket on " + interface,
                                   socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   const int fd = result.fd.get();
@@ -36,7 +36,7 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
   packet_mreq request{};
   request.mr_ifindex = result.ifindex;
   request.mr_type = PACKET_MR_PROMISC;
-  SystemCall("promiscuous mode of " + interface,
+  SystemCall("enable promiscuous mode of " + interface,
              setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
   return result;
 }
@@ -46,7 +46,7 @@ void BindPacketSocket(int fd, int ifindex, uint16_t ether_type) {
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ether_type);
   address.sll_ifindex = ifindex;
-  SystemCall("bind packet socket",
+  SystemCall("bind a packet socket",
              bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
 }
 

@@ -50,8 +50,8 @@ void Add(Netlink& session, const QdiscPlace& place, const std::string& kind,
         message, "add qdisc " + kind + " to interface " + std::to_string(place.ifindex));
   } catch (const SystemError& error) {
     if (error.error_number() != ENOENT) throw;
-    throw EnvironmentError("the " + kind + " qdisc is not in this kernel (module sch_" + kind +
-                           "; see `viaduct doctor`)");
+    throw EnvironmentError("the " + kind + " qdisc is not available in this kernel (module sch_" +
+                           kind + "; see `viaduct doctor`)");
   }
 }
 
@@ -107,7 +107,7 @@ int64_t SensibleBurst(int64_t rate, int mtu) {
 }
 
 void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters) {
-  if (parameters.rate < 8) throw UsageError("rate: at least 8bit (a byte per second)");
+  if (parameters.rate < 8) throw UsageError("rate: must be at least 8bit (one byte per second)");
   Add(session, place, "tbf", [&](NetlinkMessage& m) { FillTokenBucket(m, parameters); });
 }
 

@@ -27,8 +27,9 @@ std::string SysctlPath(std::string_view name) {
   std::string path(name);
   if (path.find('/') == std::string::npos) std::replace(path.begin(), path.end(), '.', '/');
   if (path.rfind("net/", 0) != 0 || path.find("..") != std::string::npos) {
-    throw UsageError("sysctl " + std::string(name) +
-                     ": only parameters of a namespace's network, such as net.ipv4.ip_forward");
+    throw UsageError(
+        "sysctl " + std::string(name) +
+        ": only network parameters of a namespace are allowed, such as net.ipv4.ip_forward");
   }
   return "/proc/sys/" + path;
 }
@@ -38,7 +39,7 @@ void WriteSysctlHere(const std::string& name, const std::string& value) {
   if (!file) ThrowOpenError(name);
   if (write(file.get(), value.data(), value.size()) >= 0) return;
   if (errno == EINVAL)
-    throw UsageError("sysctl " + name + ": the kernel refuses \"" + value + "\"");
+    throw UsageError("sysctl " + name + ": the kernel rejects the value \"" + value + "\"");
   throw SystemError("set sysctl " + name + " to " + value, errno);
 }
 

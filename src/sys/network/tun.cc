@@ -19,15 +19,16 @@ namespace {
 // Returns a descriptor that has no device yet, and the request for a device of this name.
 UniqueFd OpenClone(const std::string& name, ifreq* request) {
   if (name.empty() || name.size() >= IFNAMSIZ) {
-    throw UsageError("TUN device name \"" + name + "\": 1 to 15 characters");
+    throw UsageError("TUN device name \"" + name + "\": must have 1 to 15 characters");
   }
   *request = {};
   std::memcpy(request->ifr_name, name.data(), name.size());
   UniqueFd fd(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!fd && (errno == ENOENT || errno == ENODEV || errno == ENXIO)) {
-    throw EnvironmentError("TUN device " + name +
-                           ": this kernel has no TUN (/dev/net/tun); load the module tun or enable "
-                           "CONFIG_TUN");
+    throw EnvironmentError(
+        "TUN device " + name +
+        ": this kernel does not support TUN (/dev/net/tun); load the module tun or enable "
+        "CONFIG_TUN");
   }
   SystemCall("open /dev/net/tun", fd.get());
   return fd;
@@ -67,10 +68,11 @@ std::vector<UniqueFd> OpenTap(const std::string& name, int queues) {
         static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | (queues > 1 ? IFF_MULTI_QUEUE : 0));
     if (ioctl(fd.get(), TUNSETIFF, &request) != 0) {
       const std::string what = "TAP device " + name + ": ";
-      if (errno == EBUSY) throw UsageError(what + "another program has it open");
+      if (errno == EBUSY) throw UsageError(what + "another program uses the device");
       if (errno == EINVAL && i == 0) {
-        throw UsageError(what + "there is an interface of this name that is no TAP device of " +
-                         (queues > 1 ? "several queues (`ip tuntap add NAME mode tap multi_queue`)"
+        throw UsageError(what +
+                         "an interface with this name exists, but is not a TAP device with " +
+                         (queues > 1 ? "multiple queues (`ip tuntap add NAME mode tap multi_queue`)"
                                      : "one queue (`ip tuntap add NAME mode tap`)"));
       }
       throw SystemError("attach to TAP device " + name, errno);

@@ -24,9 +24,9 @@ constexpr int kListItem = 0;  // the attribute type of every list item: list ite
 [[noreturn]] void ThrowNoWireguard() {
   utsname system{};
   uname(&system);
-  throw EnvironmentError(
-      std::string("WireGuard: the kernel of this machine (") + system.release +
-      ") has none; use one with CONFIG_WIREGUARD, or install its module wireguard");
+  throw EnvironmentError(std::string("WireGuard: the kernel of this machine (") + system.release +
+                         ") does not support WireGuard; use a kernel with CONFIG_WIREGUARD, or "
+                         "install the module wireguard");
 }
 
 NetlinkMessage GenericRequest(uint16_t family, int flags, uint8_t command, uint8_t version) {
@@ -158,7 +158,7 @@ uint16_t Wireguard::Port() {
   NetlinkMessage message = GenericRequest(family_, NLM_F_DUMP, WG_CMD_GET_DEVICE, WG_GENL_VERSION);
   message.Put(WGDEVICE_A_IFNAME, interface_);
   uint16_t port = 0;
-  socket_.Query(message, "look at WireGuard interface " + interface_, [&](const nlmsghdr* answer) {
+  socket_.Query(message, "query WireGuard interface " + interface_, [&](const nlmsghdr* answer) {
     if (const nlattr* found = FindAttribute(answer, WGDEVICE_A_LISTEN_PORT)) {
       port = nla_get_u16(found);
     }

@@ -52,7 +52,7 @@ void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   ipc::Connection steward(std::move(ends.first), kStewardService);
   // Waits until the steward has left this process's group: before that, a signal that kills this
   // whole process group also kills the steward.
-  if (!Receive(steward)) throw Error("root's half of the command did not start");
+  if (!Receive(steward)) throw Error("the privileged process of the command did not start");
   the_steward.emplace(std::move(steward));
 }
 
@@ -72,7 +72,8 @@ uid_t PeerOf(int connection) {
 // must not run as long as the steward.
 [[noreturn]] void BeRootsHalf(const sys::Identity& user, ServiceEntries entries) {
   if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
-    throw UsageError(fmt::format("{} is for the command itself, through sudo", kRootsHalfWord));
+    throw UsageError(fmt::format("{} is only for the command itself, which starts it through sudo",
+                                 kRootsHalfWord));
   }
   sys::AllowMoreDescriptors();
   sys::Pipe confined = sys::MakePipe();
@@ -105,10 +106,10 @@ std::string CommandForSudo() {
 }
 
 [[noreturn]] void ThrowNoRoot(const std::string& why) {
-  throw EnvironmentError(
-      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo {} ...; "
-                  "viaduct run --mode simulate needs none",
-                  why, CommandForSudo()));
+  throw EnvironmentError(fmt::format(
+      "this command needs root for namespaces, links and routes, but {}: run sudo {} ...; "
+      "viaduct run --mode simulate does not need root",
+      why, CommandForSudo()));
 }
 
 // Returns the first line that another process has written to the pipe.
@@ -123,13 +124,13 @@ std::string FirstLine(int pipe) {
 std::string ReasonOfSudo(const std::string& sudos_words) {
   if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
     return fmt::format(
-        "sudo refuses ({}): programs on nodes and in shells have no more rights than "
-        "you, unless they are started with --new-privileges",
+        "sudo refuses ({}): programs on nodes and in shells have no more privileges than "
+        "you, unless you start them with --new-privileges",
         sudos_words);
   }
   const bool asks = sudos_words.find("password is required") != std::string::npos;
   return asks                  ? "sudo asks for a password"
-         : sudos_words.empty() ? "sudo does not start root's half of the command"
+         : sudos_words.empty() ? "sudo cannot start the privileged process of the command"
                                : fmt::format("sudo refuses ({})", sudos_words);
 }
 
@@ -147,7 +148,7 @@ void StartBySudo() {
     sys::AwaitChild(sys::Launch(sudo));
   } catch (const sys::LaunchError& error) {
     if (error.step() != sys::LaunchError::Step::kExecute) throw;
-    ThrowNoRoot(fmt::format("sudo does not start ({})", std::strerror(error.error_number())));
+    ThrowNoRoot(fmt::format("sudo cannot be executed ({})", std::strerror(error.error_number())));
   }
   theirs.reset();
   words.write.reset();
@@ -181,9 +182,9 @@ ServiceProcess Ask(const ipc::Service& service) {
   const nlohmann::json request = {{"service", service.name}};
   the_steward->Send(StewardRequest::kStart, 0, request.dump());
   std::optional<ipc::Message> answer = Receive(*the_steward);
-  if (!answer) throw Error("root's half of the command has ended");
+  if (!answer) throw Error("the privileged process of the command exited");
   if (answer->descriptors.size() != 1) {
-    throw Error("root's half of the command gave no connection");
+    throw Error("the privileged process of the command returned no connection");
   }
   return {
       std::move(answer->descriptors[0]),
@@ -197,7 +198,8 @@ ipc::Caller CallerOf(const ipc::Service& service, std::string ended) {
 
 nlohmann::json AskOnce(const ipc::Service& service, ipc::Code code,
                        const nlohmann::json& arguments) {
-  ipc::Caller caller = CallerOf(service, "root's half of the command has died");
+  ipc::Caller caller =
+      CallerOf(service, "the privileged process of the command exited unexpectedly");
   return caller.CallJson(code, arguments);
 }
 

@@ -76,7 +76,7 @@ Reply ProgramKeeper::PerformAny(ipc::Message& request) {
 }
 
 Reply ProgramKeeper::Start(ipc::Message& request) {
-  if (HasProgram()) throw UsageError("this process has started its program already");
+  if (HasProgram()) throw UsageError("this process has already started its program");
   ProgramOptions options = DecodeProgram(request);
   options.asker = connection_.fd();
   const int network = EnterNetwork(options);
@@ -111,7 +111,8 @@ std::vector<std::string> LoginShell() {
 
 UniqueFd StartKeptProgram(ipc::Caller& keeper, const ProgramOptions& program) {
   ipc::Message answer = CallSpawn(keeper, program);
-  if (answer.descriptors.size() != 1) throw Error("the program has no exit status");
+  if (answer.descriptors.size() != 1)
+    throw Error("the descriptor for the program's exit status is missing");
   return std::move(answer.descriptors[0]);
 }
 

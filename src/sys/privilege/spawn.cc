@@ -57,9 +57,10 @@ std::string Narrowed(std::string_view text) {
     } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
       bytes += static_cast<char>(byte << 6 | (text[++i] & 0x3F));
     } else {
-      throw UsageError("request: a program's words are bytes");
+      throw UsageError("request: the words of a program must be strings of bytes");
     }
-    if (bytes.back() == '\0') throw UsageError("request: a program's words have no zeros");
+    if (bytes.back() == '\0')
+      throw UsageError("request: the words of a program must not contain zero bytes");
   }
   return bytes;
 }
@@ -106,7 +107,7 @@ void from_json(const json& value, ProgramOptions& options) {
     throw UsageError("request: a program needs arguments and three standard descriptors");
   }
   if (options.terminal && places[0] < 0) {
-    throw UsageError("request: a program with a terminal needs it as standard input");
+    throw UsageError("request: a program with a terminal needs the terminal as standard input");
   }
   options.standard_input = places[0];
   options.standard_output = places[1];

@@ -76,9 +76,10 @@ ipc::Reply Start(const std::string& name, int steward, const sys::Identity& user
                  ServiceEntries entries) {
   const auto entry =
       std::ranges::find(entries, name, [](const ServiceEntry& each) { return each.service->name; });
-  if (entry == entries.end()) throw UsageError("root's half of the command has no such service");
+  if (entry == entries.end())
+    throw UsageError("the privileged process of the command does not have the requested service");
   std::pair<UniqueFd, UniqueFd> sockets = sys::MakeSocketPair(SOCK_SEQPACKET);
-  const pid_t pid = SystemCall("fork a process of root's half", fork());
+  const pid_t pid = SystemCall("fork a privileged process", fork());
   if (pid == 0) {
     sockets.first.reset();
     close(steward);

@@ -35,7 +35,7 @@ class StewardTest : public testing::Test {
 
 TEST_F(StewardTest, RefusesWhatItDoesNotKnowAndGoesOn) {
   EXPECT_THAT(RefusalOf(StewardRequest::kStart, R"({"service":"broker"})"),
-              HasSubstr("no such service"));
+              HasSubstr("does not have the requested service"));
   EXPECT_TRUE(goes_on_);
   EXPECT_THAT(RefusalOf(StewardRequest::kStart, R"({"service":1})"), HasSubstr("wrong type"));
   EXPECT_TRUE(goes_on_);
@@ -51,7 +51,8 @@ TEST_F(StewardTest, EndsTheConnectionOfAnotherVersion) {
   EXPECT_FALSE(AnswerNext(steward_, {}, {}));
   ipc::Message answer;
   ASSERT_EQ(ours_.Receive(&answer), ipc::Connection::Status::kMessage);
-  EXPECT_THAT(answer.payload, HasSubstr("the peer uses version 0, this program version 1"));
+  EXPECT_THAT(answer.payload,
+              HasSubstr("the peer uses version 0, but this program uses version 1"));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ ProgramResult RunProgram(const std::vector<std::string>& words, const std::strin
     return result;
   } catch (const LaunchError& error) {
     if (error.error_number() != ENOENT) throw;
-    return {127, "no such program in PATH"};
+    return {127, "program not found in PATH"};
   }
 }
 

@@ -60,7 +60,8 @@ bool IsProgram(const std::string& path) {
 fs::path OwnProgram() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw EnvironmentError("/proc/self/exe: " + error.message() + "; is /proc mounted?");
+  if (error)
+    throw EnvironmentError("/proc/self/exe: " + error.message() + "; check that /proc is mounted");
   return program;
 }
 
@@ -70,10 +71,10 @@ fs::path FindCompanion(const std::string& name) {
     std::error_code error;  // inaccessible folders are skipped
     if (fs::exists(folder / name, error)) return folder / name;
   }
-  throw EnvironmentError(fmt::format(
-      "no {} in {}: build it (make build), install a package that has it (docs/install.md says "
-      "which), or set VIADUCT_LIBEXEC to its folder",
-      name, folders.front().string()));
+  throw EnvironmentError(
+      fmt::format("program {} not found in {}: build it (make build), install its package (see "
+                  "docs/install.md), or set VIADUCT_LIBEXEC to the program's directory",
+                  name, folders.front().string()));
 }
 
 std::string FindSharedFile(const std::string& name) {

@@ -26,7 +26,7 @@ std::optional<uint32_t> IdOf(const char* variable) {
 gid_t PrimaryGroup(uid_t uid) {
   if (const auto account = FindAccount(uid)) return account->group;
   throw EnvironmentError(fmt::format(
-      "SUDO_UID is {}, which is no user of this machine, and SUDO_GID is not set", uid));
+      "SUDO_UID is {}, which is not a user of this machine, and SUDO_GID is not set", uid));
 }
 
 }  // namespace

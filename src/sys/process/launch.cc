@@ -77,7 +77,7 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   if (options.prepare) options.prepare();
   step = Step::kFolder;
   const std::string& folder = options.folder;
-  if (!folder.empty()) SystemCall("working directory " + folder, chdir(folder.c_str()));
+  if (!folder.empty()) SystemCall("change to directory " + folder, chdir(folder.c_str()));
   step = Step::kDescriptors;
   TakeDescriptors(options);
   // Restores the limit only at this point: earlier the parent's descriptors are still open, so that

@@ -36,7 +36,7 @@ int ParseProcessor(std::string_view text, std::string_view whole) {
   if (text.empty() || error != std::errc() || end != text.data() + text.size() || number < 0 ||
       number >= CPU_SETSIZE) {
     throw UsageError("processors \"" + std::string(whole) +
-                     "\": give numbers and ranges as in 0,2-3");
+                     "\": expected numbers and ranges such as 0,2-3");
   }
   return number;
 }
@@ -111,7 +111,7 @@ void ThreadPolicyScope::Apply(const ThreadPolicy& policy) {
     cpu_set_t before;
     SystemCall("sched_getaffinity", sched_getaffinity(0, sizeof before, &before));
     SystemCall("bind the thread to processors " + policy.processors +
-                   " (those of this machine and of its cgroup can be used)",
+                   " (only processors of this machine and its cgroup can be used)",
                sched_setaffinity(0, sizeof wanted, &wanted));
     processors_ = before;
   }
@@ -125,7 +125,7 @@ void ThreadPolicyScope::Apply(const ThreadPolicy& policy) {
     SystemCall("sched_getscheduler", before.policy);
     SystemCall("sched_getparam", sched_getparam(0, &before.parameters));
     const sched_param wanted{.sched_priority = policy.fifo_priority};
-    SystemCall("SCHED_FIFO with priority " + std::to_string(policy.fifo_priority) +
+    SystemCall("set SCHED_FIFO with priority " + std::to_string(policy.fifo_priority) +
                    " (needs CAP_SYS_NICE or a higher `ulimit -r`)",
                sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &wanted));
     scheduling_ = before;

@@ -57,8 +57,8 @@ void CheckNewPrivileges(const Identity& owner, const std::string& what) {
   if (owner.uid == getuid() || MayHaveNewPrivileges(owner)) return;
   const auto account = FindAccount(owner.uid);
   throw EnvironmentError(fmt::format(
-      "{}its privileges cannot grow (new_privileges, --new-privileges) unless root has written the "
-      "line \"{}\" to {}",
+      "{}the program cannot gain privileges (new_privileges, --new-privileges) unless root adds "
+      "the line \"{}\" to {}",
       what, account ? account->name : std::to_string(owner.uid), kNewPrivilegesFile));
 }
 
@@ -66,10 +66,11 @@ void CheckNewPrivileges(const Identity& owner, const std::string& what) {
   using Step = LaunchError::Step;
   switch (error.step()) {
     case Step::kExecute:
-      throw ExecuteError(what + (error.error_number() == ENOENT
-                                     ? "no such program in PATH; install it or give its full path"
-                                     : std::strerror(error.error_number())),
-                         error.error_number());
+      throw ExecuteError(
+          what + (error.error_number() == ENOENT
+                      ? "program not found in PATH; install the program or specify its full path"
+                      : std::strerror(error.error_number())),
+          error.error_number());
     case Step::kFolder:
     case Step::kTerminal:
       throw UsageError(what + error.what());

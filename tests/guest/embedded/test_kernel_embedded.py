@@ -87,7 +87,7 @@ def test_several_guests_are_embedded() -> None:
     done.expect()
     lines = guests_logged(done)
     assert len(lines) == 3
-    assert all(line.endswith(" is in this process") for line in lines)
+    assert all(line.endswith(" runs in this process") for line in lines)
 
 
 @pytest.mark.parametrize("guests", [2, 5])
@@ -120,9 +120,10 @@ def test_without_a_table_of_addresses_one_guest_is_embedded(tmp_path: Path) -> N
     done = run("Embedded", *words, log="KernelGuest=info")
     done.expect()
     first, *others = guests_logged(done)
-    assert first.endswith(" is in this process")
+    assert first.endswith(" runs in this process")
     assert len(others) == 2
-    reason = f"has a process: kernel {kernel} has its addresses taken in this process, and no table"
+    reason = "runs in a separate process: "
+    reason += f"kernel {kernel} cannot use its addresses, which are in use"
     assert all(reason in line for line in others)
 
 
@@ -134,8 +135,8 @@ def test_guest_of_a_damaged_table_has_a_process(tmp_path: Path) -> None:
     done = run("Embedded", *words, log="KernelGuest=info")
     done.expect()
     first, second = guests_logged(done)
-    assert first.endswith(" is in this process")
-    assert "linux.addresses, that is damaged or another kernel's" in second
+    assert first.endswith(" runs in this process")
+    assert "linux.addresses, that is damaged or belongs to another kernel" in second
 
 
 def test_guests_that_find_no_place_have_processes(tmp_path: Path) -> None:
@@ -144,8 +145,8 @@ def test_guests_that_find_no_place_have_processes(tmp_path: Path) -> None:
     done = run("Embedded", TRANSFER, *words, log="KernelGuest=info")
     done.expect()
     lines = guests_logged(done)
-    embedded = [line for line in lines if line.endswith(" is in this process")]
-    elsewhere = [line for line in lines if "finds no addresses free in this process" in line]
+    embedded = [line for line in lines if line.endswith(" runs in this process")]
+    elsewhere = [line for line in lines if "finds no free addresses in this process" in line]
     assert len(embedded) >= 8
     assert elsewhere
     assert len(lines) == 12 == len(embedded) + len(elsewhere)
@@ -165,7 +166,7 @@ def test_kernel_that_cannot_be_embedded_has_a_process(tmp_path: Path) -> None:
     done = run("Embedded", *words, log="KernelGuest=info")
     done.expect()
     (line,) = guests_logged(done)
-    assert f"has a process: kernel {tmp_path / 'linux'} is damaged" in line
+    assert f"runs in a separate process: kernel {tmp_path / 'linux'} is damaged" in line
 
 
 def test_too_few_descriptors_for_both_sides_are_enough_for_a_process() -> None:
@@ -178,8 +179,8 @@ def test_too_few_descriptors_for_both_sides_are_enough_for_a_process() -> None:
     done = limited(needed)
     done.expect()
     (line,) = guests_logged(done)
-    assert "has a process: " in line
-    assert f"open files, the limit is {needed}" in line
+    assert "runs in a separate process: " in line
+    assert f"open files, but the limit is {needed}" in line
 
 
 def test_killed_simulator_leaves_no_process(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_daemon_and_ns3_teach_each_other_their_routes(
     done = viaduct("up", scenario(text + ADDRESSING[protocol] + LINE)).expect()
     try:
         # Between a, r0 and r1, and between b and its gateway; the daemon starts later.
-        assert "8 of 8 pairs reach" in done.errors
+        assert "8 of 8 pairs are reachable" in done.errors
         assert not answers(lab, "a", "b")
         router.start(lab, "real", folder / "real")
         wait_until(lambda: answers(lab, "a", "b"), lambda: say(folder))

@@ -192,7 +192,7 @@ def test_a_protocol_that_speaks_by_packet_sockets_fails_the_run(
     report = tmp_path / "run.json"
     assert viaduct("run", file, "--json", report).status == 1
     (failure,) = results(report)["failures"]
-    assert "n1: its protocol listens to frames of EtherType 0x88b5" in failure
+    assert "n1: a protocol on the node listens to frames of EtherType 0x88b5" in failure
     assert "stack: ns3" in failure
     viaduct("run", file, "--set", "nodes.n1.stack=ns3").expect()
 

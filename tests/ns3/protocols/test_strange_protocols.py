@@ -78,12 +78,12 @@ def test_columns_are_found_by_their_names(
     [
         ("Table: None", "prints no table"),
         ("Table: None, NeedsPacket: true", "prints no table"),
-        ("Table: Title", "no table with a header"),
-        ("Table: Broken", "a row of its table is not understood"),
+        ("Table: Title", "no table with a known header"),
+        ("Table: Broken", "a row of the protocol's table cannot be parsed"),
         ("Table: Wrong", "RouteOutput()"),
         ("Table: Default", "RouteOutput()"),
         ("ChangeTo: None, ChangeAt: 700ms", "prints no table"),
-        ("ChangeTo: Broken, ChangeAt: 700ms", "is not understood"),
+        ("ChangeTo: Broken, ChangeAt: 700ms", "cannot be parsed"),
     ],
 )
 def test_without_a_table_decisions_about_packets_are_routes(
@@ -194,8 +194,9 @@ def test_a_kernel_that_lost_a_route_fails_the_run(
     assert viaduct("run", file, "--mode", "offload", "--json", report).status == 1
     result = results(report)
     (line,) = result["failures"]
-    own = " of its own" if plane == "userspace" else ""  # the forwarder has a table of its own
-    assert line.startswith(f"n0: packets for n2 (10.0.0.6){own} leave nowhere, and")
+    # the forwarder has a table of its own
+    own = " that the node itself sends" if plane == "userspace" else ""
+    assert line.startswith(f"n0: packets to n2 (10.0.0.6){own} go nowhere, but")
     assert line.endswith("through eth0")
     assert result["status"] == 1
 
@@ -293,8 +294,9 @@ def test_a_next_hop_that_depends_on_the_source_is_a_failure(
             assert result["failures"] == []
             continue
         assert result["status"] == 1
-        (fork,) = (line for line in said if line.startswith("refused: r0: its protocol's next hop"))
-        assert "for two packets at one instant" in fork
+        start = "refused: r0: the routing protocol's next hop"
+        (fork,) = (line for line in said if line.startswith(start))
+        assert "for two packets at the same time" in fork
 
 
 @pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])

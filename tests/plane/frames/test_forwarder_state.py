@@ -78,11 +78,11 @@ def test_a_forwarder_that_died_is_seen(lab: str, scenario: Write, tmp_path: Path
         os.kill(forwarder(lab, 2), signal.SIGKILL)
         wait_until(lambda: "it will not" in listed(lab)["forwarder"].get("cause", ""), "ls says so")
         assert listed(lab)["forwarder"]["absent"]
-        assert "up, forwarder died: " in viaduct("ls").output
+        assert "up, forwarder exited unexpectedly: " in viaduct("ls").output
         looked = inspected(lab)["forwarder"]
         assert not looked["running"]
         assert "it will not" in looked["last_words"]
-        assert "the forwarder died and was not replaced" in viaduct("ls", lab).output
-        assert "its forwarder died: " in viaduct("top", "--json").expect().output
+        assert "the forwarder exited and was not restarted" in viaduct("ls", lab).output
+        assert "the forwarder exited unexpectedly: " in viaduct("top", "--json").expect().output
     finally:
         viaduct("down", lab).expect()

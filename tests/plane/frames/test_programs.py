@@ -200,7 +200,7 @@ def test_a_program_gets_what_its_filter_passes(mode: str, scenario: Write, tmp_p
 @pytest.mark.parametrize(
     ("take", "said"),
     [
-        ("return 2;", "no outcome of the program's"),
+        ("return 2;", "the program returned an outcome that is not in kOutcomes"),
         ("outbox.Send(ports, frame.bytes); return 0;", "out of range|_M_range_check"),
         ('throw std::runtime_error("it is tired");', "it is tired"),
         ("__builtin_trap();", ""),
@@ -223,8 +223,8 @@ def test_what_is_no_program_is_said_in_one_line(scenario: Write, tmp_path: Path)
     def error(program: str | Path, *options: str) -> str:
         return refused(scenario, LINE + plane(program), *options)
 
-    assert "'brige' is not one of bridge, hub" in error("brige")
-    assert "'router' is not one of bridge, hub" in error("router")
+    assert "'brige' is neither one of bridge, hub" in error("brige")
+    assert "'router' is neither one of bridge, hub" in error("router")
     for mode in ("simulate", "offload"):
         missing = error(tmp_path / "libnone.so", "--mode", mode)
         assert f"{tmp_path}/libnone.so: cannot open shared object file" in missing
@@ -257,8 +257,8 @@ def test_a_library_that_is_cut_off_is_said_in_one_line(scenario: Write, tmp_path
         cut.write_bytes(whole[:size])
         message = refused(scenario, LINE + plane(cut), "--mode", "simulate")
         assert "libcut.so: " in message, size
-        assert size < 64 or f"is not whole (cut off after {size} bytes)" in message, message
-    assert "is not whole" in refused(scenario, LINE + plane(cut), "--mode", "offload")
+        assert size < 64 or f"is incomplete (cut off after {size} bytes)" in message, message
+    assert "is incomplete" in refused(scenario, LINE + plane(cut), "--mode", "offload")
 
 
 def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
@@ -268,7 +268,7 @@ def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
         bridged + "routing: static\n": "static is not for nodes that forward frames",
         bridged + "routing: WMRP\n": "WMRP is not for nodes that forward frames",
         LINE.replace("count: 2", "n0: {data_plane: {program: hub}}, n1: {}"): "nodes.n1: other",
-        LINE.replace("a: {host: true}", "a: {host: true, data_plane: {program: hub}}"): "no stack",
+        LINE.replace("a: {host: true}", "a: {host: true, data_plane: {program: hub}}"): "no IP",
         bridged + "flows: [{type: ping, from: a, to: n1}]\n": "'n1' is a node that forwards",
         bridged.replace("none, fd00::1/64", "10.0.0.9/24, fd00::1/64"): "'n0' is a node that",
         bridged + "routing: {sample: 1s}\n": "routing.sample",
@@ -279,13 +279,13 @@ def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
     for text, message in refusals.items():
         assert message in refused(scenario, text), text
     of_ip = bridged + 'routing: {protocol: "ns3::Ipv4StaticRouting"}\n'
-    assert "routes packets" in refused(scenario, of_ip)
+    assert "routes IP packets" in refused(scenario, of_ip)
     no_protocol = bridged + 'routing: {protocol: "ns3::Node"}\n'
-    assert "is no protocol" in refused(scenario, no_protocol, "--mode", "simulate")
+    assert "is not a routing protocol" in refused(scenario, no_protocol, "--mode", "simulate")
     unknown = bridged + 'routing: {protocol: "flooding::Protocol"}\n'
     assert "flooding::Protocol" in refused(scenario, unknown, "--mode", "simulate")
     hosts = "hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}\n"
-    assert "on one host" in refused(scenario, bridged + hosts)
+    assert "on several machines" in refused(scenario, bridged + hosts)
 
 
 def test_the_effective_scenario_reads_itself_back(scenario: Write, tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_simulation_that_hangs_in_a_program_can_be_ended(
         wait_until(hangs.exists, "it hangs")
         if number == signal.SIGINT:
             os.kill(command.pid, number)
-            command.wait_for("once more: at once")
+            command.wait_for("interrupt again to stop immediately")
         began = time.monotonic()
         os.kill(command.pid, number)
         assert command.wait() == 128 + number
@@ -377,7 +377,7 @@ def test_counters_that_a_program_has_spoilt_are_no_figures(scenario: Write, tmp_
     done = viaduct("run", scenario(text), "--mode", "offload", "--json", file)
     assert done.status == 1, done
     run = results(file)
-    said = [failure for failure in run["failures"] if "counters are not plausible" in failure]
+    said = [failure for failure in run["failures"] if "implausible counters" in failure]
     assert [failure.split(":")[0] for failure in said] == ["node n0", "node n1"]
     assert "packets" not in run["data_planes"]["n0"]
     assert run["flows"][0]["received"] > 0
@@ -395,9 +395,9 @@ def test_a_run_whose_forwarder_was_killed_is_not_valid(
         os.kill(forwarder(lab, 2), signal.SIGKILL)
         assert command.wait() == 1
     run = results(file)
-    assert any("the forwarder died 1 times" in failure for failure in run["failures"])
+    assert any("forwarder exited unexpectedly 1 times" in failure for failure in run["failures"])
     assert run["verdict"] == "not judged"
-    assert "how long packets took in the forwarder" in run["not_judged"]
+    assert "the time that packets spent in the forwarder" in run["not_judged"]
     assert "VALID" not in command.text
 
 

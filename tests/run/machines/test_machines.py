@@ -36,7 +36,7 @@ def test_two_hosts(scenario: Callable[[str], Path], tmp_path: Path) -> None:
         assert run.wait() == 0, run.text
         out = results(tmp_path / "out.json")
         assert out["convergence"]["reachable"] == 12
-        assert "12 of 12 pairs reach" in run.text, "of all machines, as in the results"
+        assert "12 of 12 pairs are reachable" in run.text, "of all machines, as in the results"
         assert [flow["received"] for flow in out["flows"][::2]] == [
             flow["sent"] for flow in out["flows"][::2]
         ]

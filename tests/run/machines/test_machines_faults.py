@@ -121,7 +121,7 @@ def test_a_host_that_is_not_ready(scenario: Callable[[str], Path], tmp_path: Pat
     nothing.touch()
     for file, words in (
         (nothing, "h2: there is no"),
-        (other, "it has viaduct 9"),
+        (other, "this host has viaduct 9"),
     ):
         with machines(2) as hosts:
             hosts.all[1].run("mount", "--bind", file, VIADUCT)
@@ -198,7 +198,7 @@ def test_a_host_is_frozen(scenario: Callable[[str], Path], tmp_path: Path, numbe
         try:
             assert run.wait() == 4, run.text
             last = run.text.strip().splitlines()[-1]
-            assert f"machine {frozen.name}: nothing was heard of it for 10 s" in last, run.text
+            assert f"machine {frozen.name}: no message has arrived for 10 s" in last, run.text
             assert "VOID" in last
             assert not (tmp_path / "o.json").exists()
             others = [m for m in hosts.all if m != frozen]

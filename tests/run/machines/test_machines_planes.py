@@ -82,6 +82,6 @@ def test_ipv6_between_the_hosts(scenario: Callable[[str], Path], tmp_path: Path)
         file = scenario("mode: offload" + text + FAST_OLSR + hosts.hosts("ipv6"))
         run = hosts.start("run", file)
         assert run.wait() == 2, run.text
-        assert "give the link mtu: 1430" in run.text
+        assert "set mtu: 1430 for the link" in run.text
         assert run.text.count("viaduct: ") == 1, run.text
         hosts.await_nothing_left()

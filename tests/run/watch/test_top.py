@@ -192,7 +192,7 @@ def test_others_statistics_are_theirs(
             done = execute([*nobody, "env", "-u", "XDG_RUNTIME_DIR", *look]).expect()
             seen = json.loads(done.output)
             mine = next(each for each in seen["labs"] if each["name"] == lab)
-            assert "another user's" in mine["trouble"]
+            assert "owned by another user" in mine["trouble"]
             assert "statistics" not in mine
             assert seen["hubs"] == []
     finally:
@@ -298,4 +298,4 @@ def test_bad_input() -> None:
     for where in ("x", ":", "1.2.3:5", ":70000", "localhost:1"):
         assert "--listen" in viaduct("top", "--listen", where).error_line(2)
     assert "--interval" in viaduct("top", "--interval", "0s").error_line(2)
-    assert "--json or --prometheus" in viaduct("top", "--json", "--prometheus").error_line(2)
+    assert "--json and --prometheus" in viaduct("top", "--json", "--prometheus").error_line(2)

@@ -42,7 +42,7 @@ FORMER = {"hosts": "machines"}
 def documented() -> dict[str, str]:
     """By key, what each command does with it: as a letter each."""
     text = viaduct("docs", "scenario").expect().output
-    keys, uses = text.split("## What each command does with them")
+    keys, uses = text.split("## What each command does with the keys")
     letters = {"yes": "y", "refused": "r", "not run": "n", "-": "-"}
     table = dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys, re.MULTILINE), "y" * len(COMMANDS))
     for line in uses.splitlines():
@@ -179,14 +179,14 @@ def test_up_says_what_it_does_not_run(lab: str, tmp_path: Path, key: str, change
     file.write_text(BASE)
     try:
         done = viaduct("up", file, "--quiet", *overrides("mode=offload", change)).expect()
-        assert f"not run in a lab that stays up: {key} (1)" in done.errors
+        assert f"does not run these parts of the scenario: {key} (1)" in done.errors
     finally:
         viaduct("down", lab)
 
 
 def test_a_hub_says_what_it_does_not_run(tmp_path: Path) -> None:
     done = run(tmp_path, "hub", "routing.sample=100ms").expect()
-    assert "not run in a hub: routing.sample" in done.errors
+    assert "a hub ignores routing.sample" in done.errors
 
 
 def test_kernel_settings_that_ns3_does_not_have_are_said(tmp_path: Path) -> None:

@@ -136,10 +136,10 @@ Port::Port(Device device)
   refused_.reserve(kLentAtMost);
   const std::scoped_lock lock(Eal::Get().mutex());
   if (ifindex_ != 0 && !Enter()) {
-    throw UsageError(fmt::format(
-        "DPDK on interface {}: this process has a port on it already, and each would get a part of "
-        "the frames",
-        device.interface));
+    throw UsageError(
+        fmt::format("DPDK on interface {}: this process already has a port on this interface, and "
+                    "each port would receive only a part of the frames",
+                    device.interface));
   }
   try {
     Open(device);
@@ -202,7 +202,7 @@ void Port::Configure(const Device& device, int socket) {
   const uint16_t port = device_->port();
   rte_eth_dev_info info{};
   if (const int result = rte_eth_dev_info_get(port, &info); result != 0) {
-    eal.Refuse("ask the device " + name_ + " what it can do", result);
+    eal.Refuse("query the device " + name_ + " for its capabilities", result);
   }
   driver_ = info.driver_name != nullptr ? info.driver_name : name_;
   rte_eth_conf configuration{};
@@ -225,10 +225,10 @@ void Port::Configure(const Device& device, int socket) {
   const auto node = static_cast<unsigned>(rte_eth_dev_socket_id(port));
   if (const int result = rte_eth_rx_queue_setup(port, 0, receive, node, nullptr, received_.get());
       result != 0) {
-    eal.Refuse("set up receiving of the device " + name_, result);
+    eal.Refuse("set up the receive queue of the device " + name_, result);
   }
   if (const int result = rte_eth_tx_queue_setup(port, 0, send, node, nullptr); result != 0) {
-    eal.Refuse("set up sending of the device " + name_, result);
+    eal.Refuse("set up the send queue of the device " + name_, result);
   }
   const bool is_kernels = ifindex_ != 0;
   if (!is_kernels || IsPromiscuous(control_.get(), ifindex_)) rte_eth_promiscuous_enable(port);
@@ -444,7 +444,8 @@ bool Port::Up() {
 }
 
 std::string Port::Description() const {
-  const char* const flight = ring_flight_ || buffer_flight_ ? "exact" : "not told by the driver";
+  const char* const flight =
+      ring_flight_ || buffer_flight_ ? "exact" : "not reported by the driver";
   return fmt::format("DPDK {}.{}.{}: {} by {}, {}, bytes in flight {}{}", RTE_VER_YEAR,
                      RTE_VER_MONTH, RTE_VER_MINOR, name_, driver_,
                      is_packet_socket_ ? "woken by its socket" : "polled without sleep", flight,

@@ -174,7 +174,7 @@ function flowChart(runs, index) {
     }
     const total = gaps.reduce((sum, gap) => sum + gap.lost, flow.gaps_omitted || 0);
     words.push(flow.error ? `${mode}: failed: ${flow.error}` : `${mode}: ${values.length} values` +
-      (values.length ? `, least ${human(sorted[0], unit)}, median ${human(sorted[Math.floor(sorted.length / 2)], unit)}, most ${human(sorted[sorted.length - 1], unit)}` : "") +
+      (values.length ? `, minimum ${human(sorted[0], unit)}, median ${human(sorted[Math.floor(sorted.length / 2)], unit)}, maximum ${human(sorted[sorted.length - 1], unit)}` : "") +
       (gaps.length ? `; ${total} packets lost in ${flow.gaps_omitted ? "more than " : ""}${gaps.length} gaps` : ""));
     const name = runs.length > 1 ? mode : what;
     // Draws the number of losses per second if there are too many losses to show the time of each.

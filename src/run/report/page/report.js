@@ -20,7 +20,7 @@
       for (const [text, action] of [["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)], ["all", resetZoom]]) {
         tools.append(make("button", text, { onclick: action }), " ");
       }
-      tools.append(make("span", "Drag over a chart to zoom, click a name to hide it. Red: packets that were sent then were lost, or, of a flow that lost some all the time, how many a second. Dashed: events.", { className: "note" }));
+      tools.append(make("span", "Drag over a chart to zoom; click a name to hide its line. Red: the times at which lost packets were sent, or, for a flow with continuous loss, the lost packets per second. Dashed: events.", { className: "note" }));
       flows.append(tools);
       let drawn = 0;
       for (let i = 0; i < count; i++) {
@@ -32,7 +32,7 @@
         drawChart(place, spec);
         drawn++;
       }
-      if (!drawn) flows.append(make("p", "No flow measured anything over time."));
+      if (!drawn) flows.append(make("p", "No flow has measurements over time."));
       resetZoom();
     }
   }
@@ -65,7 +65,7 @@
     const identity = (route) => route.split(" ")[0] + (route.match(/ metric \d+/) || [""])[0];
     parent.textContent = "";
     const node = make("select"), time = make("input", "", { type: "range", min: 0, step: 1 });
-    node.setAttribute("aria-label", "node"); time.setAttribute("aria-label", "which change");
+    node.setAttribute("aria-label", "node"); time.setAttribute("aria-label", "number of the change");
     const nodes = [...new Set(run.route_changes.map((change) => change.node))];
     nodes.sort((a, b) => run.scenario.nodes.indexOf(a) - run.scenario.nodes.indexOf(b));
     for (const name of nodes) node.append(make("option", name, { value: name }));

@@ -157,7 +157,7 @@
         };
         panel.append(form);
       }
-    } else if (lab.kind !== "paused") { panel.append(make("p", "It has no SPEC that the path engine emulates.", { className: "note" })); }
+    } else if (lab.kind !== "paused") { panel.append(make("p", "The path engine does not emulate a SPEC on this link.", { className: "note" })); }
     if (isNet()) {
       for (const up of [false, true]) {
         panel.append(make("button", up ? "link up" : "link down", { onclick: () => tell(ask("link", { link: link.name, up }).then(() => {
@@ -192,7 +192,7 @@
     panel.append(to, told);
     const found = await ask(`node?name=${encodeURIComponent(name)}`);
     panel.append(table(["interface", "state", "addresses"], found.addresses.map((a) => row(...a))));
-    panel.append(make("h2", "Routes"), make("pre", found.routes.join("\n") || "none in its kernel"));
+    panel.append(make("h2", "Routes"), make("pre", found.routes.join("\n") || "no routes in the kernel of this node"));
   }
 
   function showBusiest() {
@@ -343,7 +343,7 @@
     if (lab.kind === "paused") {
       byId("lateness").textContent = `paused at ${lab.paused_at.toFixed(6)} s of virtual time`;
       byId("resume").hidden = false;
-      byId("resume").onclick = () => tell(ask("resume", {}).then(() => { byId("resume").hidden = true; say("it goes on"); }));
+      byId("resume").onclick = () => tell(ask("resume", {}).then(() => { byId("resume").hidden = true; say("the simulation continues"); }));
     }
     draw();
     if (lab.kind === "result") return finished();
