@@ -214,8 +214,7 @@ LabHelper::AddPhysicalInterface(Ptr<Node> node,
         return;
     }
     NS_ABORT_MSG_IF(device->GetNode() != node,
-                    "AddPhysicalInterface: the device belongs to "
-                    "another node");
+                    "AddPhysicalInterface: the device belongs to another node");
     m_settings.physical[device] = {interface, link.empty() ? interface : link};
 }
 
@@ -225,8 +224,7 @@ LabHelper::Ignore(const std::string& effect)
     NS_ABORT_MSG_UNLESS(effect == "rate" || effect == "delay" || effect == "loss" ||
                             effect == "ber" || effect == "aqm",
                         "LabHelper::Ignore(\"" << effect
-                                               << "\"): unknown effect; expected rate, delay, "
-                                                  "loss, ber or aqm");
+                                               << "\"): expected rate, delay, loss, ber or aqm");
     m_settings.ignore.insert(effect);
 }
 
@@ -524,9 +522,8 @@ LabHelper::MakeRingDevice(const Attachment& attachment, const Frames& frames)
     device->GetAttribute("Port", kind);
     if (kind.Get() == InterfacePortKind::XDP)
     {
-        throw viaduct::UsageError("ns3::RingNetDevice::Port=AfXdp is not supported for the devices "
-                                  "of a lab, which use AF_PACKET: set Port=AfXdp only on devices "
-                                  "whose attribute Interface is set");
+        throw viaduct::UsageError("the devices of a lab use AF_PACKET: set ns3::RingNetDevice::"
+                                  "Port=AfXdp only for devices with the attribute Interface");
     }
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());

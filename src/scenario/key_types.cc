@@ -1,10 +1,30 @@
-// The types of keys in words.
+// Functions of keys: their names, and their types in words.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
 
 #include "plane/fib/data_plane.h"
 #include "scenario/keys.h"
 
 namespace viaduct::scenario {
+
+const Key& FindKey(std::string_view path) {
+  for (const Key& key : Keys()) {
+    if (path == key.path) return key;
+  }
+  throw std::logic_error(fmt::format("no scenario key '{}'", path));
+}
+
+std::string_view Key::Name() const {
+  const std::string_view whole = path;
+  return whole.substr(whole.rfind('.') + 1);
+}
+
+std::string_view Key::Section() const {
+  const std::string_view whole = path;
+  return whole.substr(0, whole.size() - std::min(Name().size() + 1, whole.size()));
+}
 
 std::string ChoicesOf(const Key& key) {
   if (key.type == Type::kAlias) return ChoicesOf(FindKey(key.choices));

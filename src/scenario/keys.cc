@@ -519,21 +519,4 @@ constexpr Key kKeys[] = {
 
 std::span<const Key> Keys() { return kKeys; }
 
-const Key& FindKey(std::string_view path) {
-  for (const Key& key : kKeys) {
-    if (path == key.path) return key;
-  }
-  throw std::logic_error(fmt::format("no scenario key '{}'", path));
-}
-
-std::string_view Key::Name() const {
-  const std::string_view whole = path;
-  return whole.substr(whole.rfind('.') + 1);
-}
-
-std::string_view Key::Section() const {
-  const std::string_view whole = path;
-  return whole.substr(0, whole.size() - std::min(Name().size() + 1, whole.size()));
-}
-
 }  // namespace viaduct::scenario

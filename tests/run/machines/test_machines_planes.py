@@ -1,4 +1,4 @@
-"""A lab on several machines: data planes, modes, and the family of the network between the machines."""
+"""A lab on several machines: data planes, modes, and the family of the network between them."""
 
 from __future__ import annotations
 
