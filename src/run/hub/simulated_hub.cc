@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "run/hub/hub.h"
 #include "run/hub/traffic.h"
 #include "run/simulator/conversation.h"
+#include "run/simulator/simulated_traffic.h"
 #include "run/simulator/simulator_process.h"
 #include "run/traffic/traffic.h"
 
@@ -21,10 +24,10 @@ namespace {
 constexpr Duration kServeTimeout = Duration::Seconds(120);
 constexpr Duration kFinishTimeout = Duration::Seconds(20);
 
-class SimulatedHub final : public Hub {
+class SimulatedHub final : public Hub, private SimulatedTraffic {
  public:
   SimulatedHub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
-      : Hub(options.quiet), scenario_(scenario), loop_(loop) {
+      : Hub(options.quiet), SimulatedTraffic(progress()), scenario_(scenario), loop_(loop) {
     simulator_ = std::make_unique<SimulatorProcess>(SimulatorStart{
         .program = FindSimulator(),
         .scenario = scenario,
@@ -68,8 +71,10 @@ class SimulatedHub final : public Hub {
       throw Error("the simulator hangs: no report arrives");
     }
     if (HasHubTraffic(scenario_)) {
-      result::HubTraffic traffic = DescribeTraffic(scenario_, std::move(flows_), programs_);
-      traffic.events = std::move(events_);
+      std::vector<result::FlowResult> carried = flows();
+      AddLosses(lost_at_, &carried);
+      result::HubTraffic traffic = DescribeTraffic(scenario_, std::move(carried), programs());
+      traffic.events = events();
       traffic.captures = std::move(files_.captures);
       if (!converged_ && HasTimedTraffic(scenario_)) {
         Fail(
@@ -79,18 +84,21 @@ class SimulatedHub final : public Hub {
       if (converged_) {
         Fail(EventsToCome(scenario_, scenario_.link_events.size() - traffic.events.size()));
       }
+      std::vector<std::string> failed = failures();
       traffic.state = files_.state.value_or(std::vector<result::StateFiles>());
       for (const result::Capture& capture : traffic.captures) {
         if (capture.error.empty()) continue;
-        failures_.push_back(fmt::format("capture of link '{}': {}", capture.link, capture.error));
+        failed.push_back(fmt::format("capture of link '{}': {}", capture.link, capture.error));
       }
       report_->traffic = std::move(traffic);
-      report_->Fail(failures_);
+      report_->Fail(failed);
     }
     return *report_;
   }
 
  private:
+  using SimulatedTraffic::Take;
+
   void Read() {
     while (const auto event = simulator_->Receive()) {
       std::visit([this](const auto& message) { Take(message); }, *event);
@@ -116,7 +124,7 @@ class SimulatedHub final : public Hub {
   void Take(const scenario::SimulatorDone& done) {
     report_ = done.hub;
     files_ = done.results;
-    AddLosses(done.lost_at, &flows_);
+    lost_at_ = done.lost_at;
   }
 
   // Handles messages about the traffic that the scenario itself has in the network.
@@ -126,25 +134,6 @@ class SimulatedHub final : public Hub {
     progress().Line(ConvergenceLine(scenario_, converged.convergence));
   }
 
-  void Take(const scenario::FlowDone& done) {
-    flows_.push_back(done.flow);
-    Fail(result::FailureOf(done.flow));
-  }
-
-  void Take(const scenario::ProgramDone& done) {
-    programs_.push_back(done.outcome);
-    Fail(done.outcome.failure);
-  }
-
-  void Take(const scenario::LinkChanged& changed) {
-    events_.push_back(changed.event);
-    progress().Line(LinkEventLine(changed.event));
-  }
-
-  void Take(const scenario::ProgramOutput& output) {
-    progress().Line(fmt::format("{}: {}", output.program, output.line));
-  }
-
   void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own progress
 
   // Throws for all other messages, which belong to a run, or which SimulatorProcess handles.
@@ -152,12 +141,6 @@ class SimulatedHub final : public Hub {
   void Take(const Message&) {
     throw Error(
         fmt::format("the simulator sent '{}', which is not a message of a hub", Message::kName));
-  }
-
-  void Fail(const std::string& failure) {
-    if (failure.empty()) return;
-    failures_.push_back(failure);
-    progress().Line(failure);
   }
 
   void Watch() {
@@ -188,12 +171,8 @@ class SimulatedHub final : public Hub {
   bool gathers_ = false;
   std::vector<result::ClientResult> gathered_;  // clients of the received parts of statistics
   bool converged_ = false;                      // whether the scenario's traffic has begun
-  // The results of the scenario's traffic:
-  std::vector<result::FlowResult> flows_;
-  std::vector<result::ProgramOutcome> programs_;
-  std::vector<result::LinkEvent> events_;
   result::SimulatorReport files_;
-  std::vector<std::string> failures_;
+  std::vector<std::map<std::string, uint64_t>> lost_at_;  // scenario::SimulatorDone
 };
 
 }  // namespace

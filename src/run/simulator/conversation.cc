@@ -56,10 +56,6 @@ std::string ConvergenceLine(const scenario::Scenario& scenario,
                      convergence.reachable, convergence.pairs);
 }
 
-std::string LinkEventLine(const result::LinkEvent& event) {
-  return fmt::format("{:.1f} s: link {} {}", event.at, event.link, event.change);
-}
-
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence) {
   if (!scenario.convergence_required || convergence.unreachable.empty()) return;
   throw NotConverged(UnconvergedLine(scenario, convergence) +
@@ -69,7 +65,8 @@ void CheckConvergence(const scenario::Scenario& scenario, const result::Converge
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
                            sys::EventLoop& loop, Progress& progress, Machines& machines)
-    : scenario_(scenario),
+    : SimulatedTraffic(progress),
+      scenario_(scenario),
       simulator_(simulator),
       loop_(loop),
       progress_(progress),
@@ -120,36 +117,11 @@ void Conversation::Take(const scenario::TimingNow& now) { timing_ = now.timing; 
 
 void Conversation::Take(const scenario::RouteDifference& difference) { Fail(difference.message); }
 
-void Conversation::Take(const scenario::FlowDone& done) {
-  flows_.push_back(done.flow);
-  Fail(result::FailureOf(done.flow));
-}
-
-void Conversation::Take(const scenario::LinkChanged& changed) {
-  events_.push_back(changed.event);
-  progress_.Line(LinkEventLine(changed.event));
-}
-
-void Conversation::Take(const scenario::ProgramOutput& output) {
-  progress_.Line(fmt::format("{}: {}", output.program, output.line));
-}
-
-void Conversation::Take(const scenario::ProgramDone& done) {
-  programs_.push_back(done.outcome);
-  Fail(done.outcome.failure);
-}
-
 void Conversation::Take(const scenario::Note& note) { progress_.Line(note.message); }
 
 void Conversation::Take(const scenario::Resumed& resumed) {
   if (std::exchange(watching_keys_, false)) loop_.Forget(STDIN_FILENO);
   progress_.Line(fmt::format("resumed at {:.6f} s", resumed.time));
-}
-
-void Conversation::Fail(const std::string& failure) {
-  if (failure.empty()) return;
-  failures_.push_back(failure);
-  progress_.Line(failure);
 }
 
 void Conversation::Take(const scenario::Paused& paused) {

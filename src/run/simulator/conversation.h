@@ -12,6 +12,7 @@
 #include "base/result/run.h"
 #include "run/simulator/machines.h"
 #include "run/simulator/progress.h"
+#include "run/simulator/simulated_traffic.h"
 #include "run/simulator/simulator_process.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
@@ -21,8 +22,6 @@ namespace viaduct::run {
 // Returns a progress line about the convergence: "converged in 1.2 s; 6 of 6 pairs reach".
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
-// Returns a progress line: "12.0 s: link n0-n1 down".
-std::string LinkEventLine(const result::LinkEvent& event);
 // The exception for routes that have not converged although the scenario requires it.
 class NotConverged : public Error {
  public:
@@ -37,7 +36,7 @@ class NotConverged : public Error {
 // Throws NotConverged if routes have not converged, and the scenario requires it.
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
 
-class Conversation {
+class Conversation : private SimulatedTraffic {
  public:
   // All arguments must outlive the conversation. The loop's Run() throws the errors of the
   // simulator.
@@ -57,19 +56,18 @@ class Conversation {
   // simulator to end (it would continue otherwise), and limits the wait.
   scenario::SimulatorDone WaitForReport(bool stop);
 
-  // Returns the results of flows that the simulator carried itself, and of programs that it ran.
-  const std::vector<result::FlowResult>& flows() const { return flows_; }
-  const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
-  // Returns the link events that the simulator applied itself.
-  const std::vector<result::LinkEvent>& events() const { return events_; }
-  // Returns the expectations of the scenario that failed, about routes, flows and programs.
-  const std::vector<std::string>& failures() const { return failures_; }
+  using SimulatedTraffic::events;
+  using SimulatedTraffic::failures;
+  using SimulatedTraffic::flows;
+  using SimulatedTraffic::programs;
   bool lab_built() const { return lab_built_; }
   // Returns the lateness of the simulator's events until now, if the simulator reports it: the
   // simulator of a lab's hub does, every half second from convergence on.
   const std::optional<result::Timing>& timing() const { return timing_; }
 
  private:
+  using SimulatedTraffic::Take;
+
   void Read();
   void Take(const scenario::LabBuilt& built);
   void Take(const scenario::SimulatorProgress& progress);
@@ -77,10 +75,6 @@ class Conversation {
   void Take(const scenario::Converged& converged);
   void Take(const scenario::TimingNow& now);
   void Take(const scenario::RouteDifference& difference);
-  void Take(const scenario::FlowDone& done);
-  void Take(const scenario::LinkChanged& changed);
-  void Take(const scenario::ProgramOutput& output);
-  void Take(const scenario::ProgramDone& done);
   void Take(const scenario::Paused& paused);
   void Take(const scenario::Note& note);
   void Take(const scenario::Resumed& resumed);
@@ -92,7 +86,6 @@ class Conversation {
     throw Error(
         fmt::format("the simulator sent '{}', which is a message of hubs only", Message::kName));
   }
-  void Fail(const std::string& failure);  // does nothing if `failure` is empty
   // Returns the pairs of nodes that reach each other: those of all hosts, if the lab has several
   // hosts.
   result::Convergence Everywhere() const;
@@ -108,10 +101,6 @@ class Conversation {
   std::optional<scenario::Go> everywhere_;  // set by the function of Machines::OnConverged()
   std::optional<result::Timing> timing_;
   std::optional<scenario::SimulatorDone> report_;
-  std::vector<result::FlowResult> flows_;
-  std::vector<result::ProgramOutcome> programs_;
-  std::vector<result::LinkEvent> events_;
-  std::vector<std::string> failures_;
   bool watching_keys_ = false;
 };
 
