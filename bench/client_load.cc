@@ -6,25 +6,25 @@
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
 // destination has answered a probe, prints "ready", and then sends RATE datagrams a second in
 // total, SIZE bytes each, to one destination after the other, for SECONDS; at the same time it
-// sends PROBES probes a second in total, to one client after the other, in each round in another
-// order (seed 1). It prints one JSON object: the numbers of datagrams offered, sent and refused by
-// the kernel; and for each client the mean round trip time of the probes that were sent after
-// WARMUP seconds (microseconds, until the kernel received the answer), the number of these probes,
-// and how many of them were not answered.
+// sends PROBES probes a second in total, to one client after the other; the order of the clients is
+// shuffled before each round (seed 1). It prints one JSON object: the numbers of datagrams offered,
+// sent and refused by the kernel; and for each client the mean round trip time of the probes that
+// were sent after WARMUP seconds (microseconds, until the kernel received the answer), the number
+// of these probes, and how many of them were not answered.
 //
 // With HUB, an IP address, the datagrams are sent to HUB as VXLAN frames that this process makes
-// itself (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n),
-// as the clients' own hosts would send them: the work of these hosts would take processor time from
-// what is measured. The datagrams are passed to the kernel 32 at once (UDP_SEGMENT); an interface
-// without segmentation offload sends them one by one. Probes always leave through the clients'
-// interfaces.
+// itself (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n).
+// The clients' own hosts, which would send the same frames, are left out, because their work would
+// take processor time from what is measured. The datagrams are passed to the kernel in batches of
+// 32 (UDP_SEGMENT); an interface without segmentation offload sends the datagrams of a batch one by
+// one. Probes always leave through the clients' interfaces.
 //
 // With dev:INTERFACE, the same frames are sent through INTERFACE without encapsulation.
 //
-// Probes are ICMP echo requests, which the destinations' kernel answers. They need
-// net.ipv4.ping_group_range.
+// Probes are ICMP echo requests, which the destinations' kernel answers. The kernel permits them
+// only for the groups in net.ipv4.ping_group_range.
 //
-// For each line on standard input, `sink` prints the present time and the number of datagrams that
+// For each line on standard input, `sink` prints the current time and the number of datagrams that
 // each client's destination has received. The datagrams are counted by a socket filter that refuses
 // them all, so that no time is spent on reading them.
 #include <arpa/inet.h>
@@ -75,7 +75,7 @@ constexpr Duration kLastAnswers = Duration::Seconds(1);
 struct Pair {
   sockaddr_in source{}, destination{};
   sockaddr_in sent_to{};           // destination of the datagrams: `destination`, or the hub
-  std::vector<std::byte> headers;  // bytes before the payload
+  std::vector<std::byte> headers;  // bytes that precede the payload of each datagram
   std::array<iovec, 2> parts{};
 };
 
@@ -152,8 +152,8 @@ int64_t RealtimeNow() {
 
 class Source {
  public:
-  // `way`: where the datagrams are sent: empty (to their destinations), a hub's address, or
-  // dev:INTERFACE.
+  // `way`: the target of the datagrams: a hub's address, dev:INTERFACE, or empty for the
+  // destinations of the datagrams.
   Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& way)
       : pairs_(std::move(pairs)),
         rate_(rate),

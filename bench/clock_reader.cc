@@ -34,7 +34,7 @@ class Gaps {
       long_.push_back(gap);
     }
   }
-  // Returns the minimum lateness that at most this share of all instants exceeds.
+  // Returns the minimum lateness that at most the share `share` of all instants exceeds.
   int64_t Lateness(double share) const {
     const double most = share * static_cast<double>(total_);
     int64_t low = 0, high = Longest();

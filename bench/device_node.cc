@@ -35,9 +35,9 @@ struct Options {
   std::string role, traffic = "udp", disc, trace;
   bool flow_control = false, bql = false;
   std::string rate = "2Gbps";
-  uint32_t size = 1472;  // UDP payload
+  uint32_t size = 1472;  // bytes of UDP payload in a packet
   ns3::Time duration = ns3::Seconds(2), warm_up = ns3::Seconds(0.5);
-  uint32_t buffer = 0;  // bytes of TCP buffer; 0: ns-3's default
+  uint32_t buffer = 0;  // size of TCP's send and receive buffers in bytes; 0: ns-3's default
   bool IsSource() const { return role == "source"; }
 };
 
@@ -109,8 +109,8 @@ class Backlog {
   }
   void Poll() {
     const double disc = disc_ ? disc_->GetNBytes() : 0;
-    // The port's number of bytes is used, too, because the device counts bytes only with flow
-    // control.
+    // The device counts bytes only with flow control, so the larger of the numbers that the device
+    // and its port report is used.
     const double below =
         ring_ ? std::max<size_t>(ring_->GetBytesInFlight(), ring_->GetPort()->BytesInFlight()) : 0;
     file_ << ns3::Simulator::Now().GetSeconds() << ',' << disc << ',';

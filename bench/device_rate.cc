@@ -35,7 +35,7 @@ namespace {
 
 namespace packet = wire::packet;
 
-constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // kHeaders: with IPv4 and UDP
+constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // kHeaders: Ethernet, IPv4, UDP
 constexpr size_t kBurst = 64;
 constexpr const char* kAddress = "02:00:00:00:ff:fe";  // receiver's address, which no kernel has
 constexpr uint16_t kIpv4 = 0x0800;
@@ -45,10 +45,10 @@ struct Options {
   std::string mode, layer = "device";
   DeviceChoice device;
   int size = 64;        // bytes of the frame, without FCS
-  double duration = 1;  // seconds of sending
-  double rate = 0;      // frames a second of layer port; 0: as many as are accepted
+  double duration = 1;  // duration of sending in seconds
+  double rate = 0;      // frames a second with layer `port`; 0: as many as are accepted
   bool poll = false;    // the reactor, or the bare loop, never sleeps
-  ns3::Time tick;       // interval of events that send a frame while receiving; 0: none
+  ns3::Time tick;       // interval of the events that send a frame during reception; 0: no events
 };
 
 std::vector<std::byte> MakeFrame(int size) {
@@ -96,7 +96,7 @@ nlohmann::json SendFromPort(const Options& options, ns3::Ptr<ns3::NetDevice> dev
       return static_cast<int>(port.Transmit(std::span(burst).first(packets)));
     };
   } else {
-    // FdNetDevice has one call per frame; the clock is still read only once per burst.
+    // FdNetDevice sends one frame per call; the clock is still read only once per burst.
     send = [&frame, fd = ns3::DynamicCast<ns3::FdNetDevice>(device)](uint64_t, int packets,
                                                                      Instant) {
       auto* const bytes = reinterpret_cast<uint8_t*>(frame.data());
@@ -273,7 +273,8 @@ class NodeReceiver {
     if (ns3::Ptr<ns3::ReactorSimulatorImpl> reactor = ns3::ReactorSimulatorImpl::Get()) {
       result["frames_late"] = Quantiles(reactor->GetPortLateness());
       result["events_late"] = Quantiles(reactor->GetLateness());
-      // Adds the lateness that the device itself reports, if it has these attributes.
+      // Adds the lateness that the device itself measures, if the device has the following
+      // attributes.
       for (const char* name : {"ReceivedLateness", "SentLateness"}) {
         ns3::TimeValue p99;
         if (device_->GetAttributeFailSafe(name, p99)) {

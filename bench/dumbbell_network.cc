@@ -147,8 +147,8 @@ void Dumbbell::Join(ns3::Ptr<ns3::Node> host, ns3::Ptr<ns3::Node> router, uint32
   const auto [host_address, router_address] = Addresses(network, number);
   SetAddress(devices.Get(0), host_address);
   SetAddress(devices.Get(1), router_address);
-  // The host's route to the network at the far end of this path: a host on several paths reaches
-  // that network by this path only.
+  // Adds the host's route to the network at the far end of the path. A host on several paths
+  // reaches that network by this path only.
   const std::string far =
       "10." + std::to_string(network < kReceivers ? network + kReceivers : network - kReceivers) +
       ".0.0";

@@ -1,5 +1,5 @@
-// The network of ns3-dumbbell: senders, a left router, a bottleneck, a right router and receivers;
-// routers and bottleneck once for each path.
+// The network of ns3-dumbbell: senders, a left router, a bottleneck, a right router and receivers.
+// Each path has its own routers and its own bottleneck.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,8 @@ class Dumbbell {
 
   DumbbellOptions options_;
   std::unique_ptr<ns3::KernelStackHelper> kernel_;
-  ns3::NetDeviceContainer bottleneck_;  // devices of path 0, left and right
+  // The devices at the left and the right end of path 0's bottleneck.
+  ns3::NetDeviceContainer bottleneck_;
   ns3::Ptr<ns3::KernelApplication> statistics_;
 };
 

@@ -11,16 +11,17 @@
 namespace viaduct::bench {
 
 struct DumbbellOptions {
-  std::string stack = "kernel";  // ns3, kernel or kernel:VERSION
+  std::string stack = "kernel";  // the hosts' stack: ns3, kernel or kernel:VERSION
   std::string kernel;            // VERSION; empty: the newest kernel
-  std::string routers = "same";  // same (as the hosts' stack) or ns3
+  std::string routers = "same";  // the routers' stack: same (as the hosts') or ns3
   std::string transport = "tcp";
-  std::vector<std::string> congestion = {"cubic"};  // names for flow 0, 1, ..., repeated
+  // Congestion controls of flows 0, 1, ...; repeated if there are more flows.
+  std::vector<std::string> congestion = {"cubic"};
   uint32_t flows = 2;
   uint32_t paths = 1;  // disjoint paths from each sender to its receiver
   std::string rate_app = "1Mbps";
-  uint32_t write = 512;     // bytes of one write of the application
-  uint32_t segment = 1448;  // bytes of payload of a segment; 0: ns-3's default, 536
+  uint32_t write = 512;     // bytes that the application writes in one call
+  uint32_t segment = 1448;  // bytes of payload in a segment; 0: ns-3's default, 536
   std::string link = "path";
   std::string bottleneck = "2Mbps";
   ns3::Time delay = ns3::MilliSeconds(100);

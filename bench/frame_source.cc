@@ -52,8 +52,8 @@ class Burst {
     payload_ = frames_[0].size() - (options.size - kHeaders);
   }
 
-  // Sends at most `packets` packets with the numbers from `number` on, with the frames in rotation;
-  // returns the number of packets that the kernel accepted.
+  // Sends at most `packets` packets, which are numbered consecutively from `number` and use the
+  // frames in rotation. Returns the number of packets that the kernel accepted.
   int Send(int fd, uint64_t number, int packets, Instant now) {
     const size_t first = number % frames_.size();
     const int run = static_cast<int>(std::min<size_t>(packets, frames_.size() - first));

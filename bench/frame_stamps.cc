@@ -120,7 +120,7 @@ class Tap {
 };
 
 struct Delays {
-  std::vector<int64_t> nanoseconds;  // delays in the order of arrival at the second tap
+  std::vector<int64_t> nanoseconds;  // delays in the order of arrival at the second interface
   uint64_t reordered = 0;
 };
 
@@ -159,8 +159,8 @@ nlohmann::json Summary(std::vector<int64_t> values) {
           {"max", values.back()}};
 }
 
-// Returns the number of bytes that the second tap received after its first frame, and the time from
-// the first to the last frame, for a rate.
+// Returns the number of bytes that the second interface received after its first frame, and the
+// time from its first to its last frame; their quotient is the rate.
 nlohmann::json Throughput(const std::vector<Stamped>& frames) {
   uint64_t bytes = 0;
   for (size_t i = 1; i < frames.size(); ++i) bytes += frames[i].bytes;

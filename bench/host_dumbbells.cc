@@ -47,8 +47,8 @@ struct Options {
   viaduct::bench::HostNetworkOptions network;
   std::vector<std::string> sysctls;
   std::string congestion = "cubic";
-  uint64_t rate = 1'000'000;  // bit/s of each application
-  uint32_t write = 512;       // bytes of one write
+  uint64_t rate = 1'000'000;  // sending rate of each application in bit/s
+  uint32_t write = 512;       // bytes that an application writes in one call
   double duration = 60;       // seconds
 };
 

@@ -18,7 +18,7 @@ struct HostNetworkOptions {
 };
 
 struct HostDumbbell {
-  std::vector<UniqueFd> senders, receivers;  // namespaces, one a flow
+  std::vector<UniqueFd> senders, receivers;  // network namespaces, one for each flow
   std::vector<UniqueFd> routers;             // namespaces of the left and the right router
 };
 

@@ -67,14 +67,15 @@ inline double ProcessorSeconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Samples a counter that grows while frames or bytes arrive: determines its growth, and the time,
-// from the first to the last sample at which it had grown, and whether it has stopped growing.
+// Samples a counter that grows while frames or bytes arrive. Determines by how much the counter has
+// grown, the time from the first to the last sample at which it had grown, and whether it has
+// stopped growing.
 class ArrivalWatch {
  public:
   // `start`: the duration after the first arrival in which arrivals are not counted.
   explicit ArrivalWatch(Duration start = {}) : skip_(start) {}
 
-  // Returns true if nothing more has arrived for kQuiet, or nothing at all for kTimeout.
+  // Returns true if arrivals have stopped for kQuiet, or if nothing has arrived within kTimeout.
   bool Poll(uint64_t count) {
     const Instant now = MonotonicClock::Now();
     if (count != last_.count) {
@@ -85,7 +86,7 @@ class ArrivalWatch {
     return count > 0 ? now - last_.at > kQuiet : now - made_ > kTimeout;
   }
   double Seconds() const { return first_.at == Instant() ? 0 : (last_.at - first_.at).ToSeconds(); }
-  // The arrivals counted, and the CPU time used, during the time that Seconds() returns.
+  // The number of arrivals, and the CPU time used, during the time that Seconds() returns.
   uint64_t Count() const { return first_.at == Instant() ? 0 : last_.count - first_.count; }
   double Processor() const { return last_.processor - first_.processor; }
 

@@ -14,9 +14,9 @@ int InterfaceIndex(const std::string& name);
 
 // Opens a socket AF_PACKET, SOCK_RAW with protocol 0 that is not bound, as io::RingPort requires.
 UniqueFd OpenPacketSocket();
-// Opens a packet socket that is bound to an interface and receives all its frames, like the socket
-// that ns-3's EmuFdNetDeviceHelper gets from its suid program, whose path is not part of ns-3's
-// installed files.
+// Opens a packet socket that is bound to an interface and receives all frames of the interface.
+// ns-3's EmuFdNetDeviceHelper gets such a socket from a suid program, but the path of that program
+// is not part of ns-3's installed files.
 UniqueFd OpenBoundPacketSocket(const std::string& interface);
 
 // The numbers of packets that the kernel has delivered to a packet socket, or dropped for lack of

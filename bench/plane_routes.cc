@@ -7,7 +7,7 @@
 //   plane-routes --routes=100000 --lab=LAB --node=r1 --interface=eth1 --gateway=10.0.0.6
 //     Adds the routes to a node of a lab that is up, through its broker; the routes remain.
 //
-// The destinations of the routes are single addresses from 172.16.0.0 on. Needs root.
+// The destinations of the routes are single addresses, beginning with 172.16.0.0. Needs root.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
@@ -85,7 +85,7 @@ void to_json(nlohmann::json& json, const Cost& cost) {
   json = {{"seconds", cost.seconds}, {"cpu_seconds", cost.cpu_seconds}};
 }
 
-// Creates two interfaces that are wired to each other; the gateways are behind the first.
+// Creates two interfaces that are wired to each other; the gateways are behind the first interface.
 void MakeInterface() {
   sys::Netlink netlink;
   sys::VethEnd end, peer;

@@ -20,7 +20,8 @@ bool AddTimes(int pid, ProcessUse& use) {
   std::istringstream words(line.substr(line.rfind(')') + 1));
   std::string state;
   words >> state;
-  std::vector<double> fields;  // fields from the fourth on (the parent's PID)
+  // Fields of proc_pid_stat(5), beginning with the fourth (the parent's PID).
+  std::vector<double> fields;
   for (double field; words >> field;) fields.push_back(field);
   if (fields.size() < 14) return false;
   const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));

@@ -31,7 +31,7 @@ namespace {
 using viaduct::bench::PlannedCase;
 
 constexpr int kBuffer = 256 << 20;
-constexpr int kQuiet = 3000;  // ms without a frame, after which no more frames arrive
+constexpr int kQuiet = 3000;  // after this many ms without a frame, no more frames are expected
 constexpr int64_t kSecond = 1000000000;
 
 FILE* g_log = nullptr;

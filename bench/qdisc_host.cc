@@ -1,6 +1,6 @@
 // qdisc-host PLAN FOLDER: boots a guest kernel (viaduct kernel build) in virtual time with
-// qdisc-guest as its first program, which writes the frames that arrive to FOLDER/results. Only
-// these files of the host are used; needs no privilege.
+// qdisc-guest as its first program, which writes the frames that arrive to FOLDER/results. The
+// guest uses no other files of the host. Needs no privilege.
 #include <cstdio>
 #include <filesystem>
 

@@ -5,8 +5,8 @@
 //    "interval": 1000000, "tos": 0, "frames": [[FLOW, BYTES], ...]}
 //
 // `tc`: the words that follow "tc qdisc add dev left" in each call. `batch` packets are sent
-// together every `interval` nanoseconds; `frames` are sent in rotation, each with its length from
-// the destination MAC on.
+// together every `interval` nanoseconds; `frames` are sent in rotation; BYTES is the length of a
+// frame, counted from its destination MAC.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct PlannedCase {
   std::vector<PlannedFrame> frames;
 
   int64_t SentAt(uint64_t i) const { return static_cast<int64_t>(i / batch) * interval; }
-  // Returns frame number i, whose payload begins with i (4 bytes).
+  // Returns frame number `i`, whose payload begins with `i` (4 bytes).
   std::vector<std::byte> Frame(uint64_t i) const {
     namespace p = wire::packet;
     constexpr size_t kHeaders = 14 + 20 + 8;

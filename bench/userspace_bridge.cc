@@ -26,7 +26,7 @@ void WaitForEither(int a, int b) {
   poll(fds.data(), fds.size(), -1);
 }
 
-// Forwards one frame; returns false if there is none.
+// Forwards one frame; returns false if no frame is waiting.
 bool ForwardFrame(int from, int to) {
   std::array<std::byte, 65536> frame;
   sockaddr_storage source;

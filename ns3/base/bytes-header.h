@@ -17,8 +17,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A header of given bytes, to add the bytes in front of a packet: added by another method,
- * they would make the packet lose its tags, or its area of zeros.
+ * @brief A header that consists of given bytes. A packet to which the bytes are added as a header
+ * keeps its tags and its area of zeros; other methods to add bytes in front lose one of these.
  */
 class BytesHeader : public Header
 {

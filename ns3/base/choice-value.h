@@ -51,7 +51,7 @@ class ChoiceChecker : public EnumChecker<T>
     /** Converts the name of a choice to its enumerator.
      * @param name one of the names
      * @return the name's enumerator
-     * @throws viaduct::UsageError if there is no such name
+     * @throws viaduct::UsageError if no choice has this name
      */
     T Parse(const std::string& name) const
     {

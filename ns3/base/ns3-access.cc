@@ -395,9 +395,9 @@ KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
     auto& requests = ping.*Get(PingRequests{});
     if (requests.size() <= sequence)
     {
-        // The last entry is the request just sent; copies of it fill the list up to its sequence
-        // number. The requests that the socket refused have no answer, so their entries do not
-        // matter.
+        // The last entry is the request that was just sent. Copies of this entry fill the list up
+        // to the request's sequence number. Requests that the socket refused get no answer, so the
+        // content of their entries does not matter.
         requests.resize(sequence + size_t{1}, requests.back());
     }
 }

@@ -38,12 +38,12 @@ class RoutingProtocol;
  * @ingroup viaduct
  * Functions that access private members of ns-3's classes; the only such access is in this file.
  *
- * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, none to list
- * raw sockets and protocol handlers, and none to correct Ping's list of requests or to replace the
- * action of an application when a connection fails. ns3-access.cc reaches the private members by
- * explicit instantiation, to which C++ does not apply access checks ([temp.spec] p6), and checks
- * the type of each member at compile time, so that with a release of ns-3 that renames or changes a
- * member only ns3-access.cc fails to build.
+ * ns-3 (3.44 to 3.48) has no public functions to give an IP interface another device, to list raw
+ * sockets and protocol handlers, to correct Ping's list of requests, or to replace the action of an
+ * application when a connection fails. ns3-access.cc reaches the private members by explicit
+ * instantiation, to which C++ does not apply access checks ([temp.spec] p6), and checks the type of
+ * each member at compile time. If a release of ns-3 renames or changes a member, only ns3-access.cc
+ * fails to build.
  */
 namespace ns3access
 {
@@ -91,9 +91,9 @@ bool HasRawSockets(const Ipv4L3Protocol& ip);
  */
 bool HasRawSockets(const Ipv6L3Protocol& ip);
 /**
- * Makes a packet use an existing list of packet tags. ns-3 shares the tags of a list among the
- * copies and fragments of a packet and packets with further tags; PacketTagList::TagData::count is
- * the number of packets that share a tag.
+ * Makes a packet use an existing list of packet tags. In ns-3, a packet, its copies and its
+ * fragments share the tags of a list, even if a packet gets additional tags;
+ * PacketTagList::TagData::count is the number of packets that share a tag.
  * @param packet a packet without packet tags
  * @param tags the tags
  */
@@ -181,12 +181,12 @@ void LeaveOutReport(Ping& ping);
 void SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed);
 
 /**
- * Makes TCP probe a zero window only while it has data to send (RFC 9293, section 3.8.6.1). ns-3's
- * persist timer (TcpSocketBase::PersistTimeout(), 3.44 to 3.48) also starts without data to send,
- * even for a listening socket, and when it expires without data it dereferences a null pointer.
- * Must be called after each segment that may have started the timer: a segment without ACK or with
- * a window of zero.
- * @param socket a socket; no effect unless it is a TCP socket
+ * Makes TCP probe a zero window only while TCP has data to send (RFC 9293, section 3.8.6.1). ns-3's
+ * persist timer (TcpSocketBase::PersistTimeout(), 3.44 to 3.48) also starts if a socket has no data
+ * to send, even a listening socket. When the timer expires and there are no data, the function
+ * dereferences a null pointer. Must be called after each segment that may have started the timer: a
+ * segment without ACK or with a window of zero. Does nothing if the socket is not a TCP socket.
+ * @param socket a socket
  */
 void ProbeOnlyWithData(Ptr<Socket> socket);
 
@@ -199,7 +199,7 @@ void TraceDrop(ArpCache& cache, Ptr<const Packet> packet);
 
 /**
  * @return the time of the simulation's next event, in steps of ns-3's time resolution; the maximum
- * of uint64_t if there is no event; std::nullopt if the simulator is no DefaultSimulatorImpl
+ * of uint64_t if there is no event; std::nullopt if the simulator is not a DefaultSimulatorImpl
  */
 std::optional<uint64_t> NextEventTime();
 

@@ -13,9 +13,9 @@ namespace ns3
 namespace
 {
 
-/// The limit of seeds: ns-3's random number generator accepts only seeds below it (RngStream,
-/// L'Ecuyer's m2). Of a larger number, the remainder of the division by the limit becomes the seed,
-/// and the quotient determines the run.
+/// The limit of seeds: ns-3's random number generator accepts only smaller seeds (RngStream,
+/// L'Ecuyer's m2). SetSeedAndRun() divides a larger number by the limit: the remainder becomes the
+/// seed, and the quotient determines the run.
 constexpr uint64_t LIMIT = 4294944443ULL;
 
 } // namespace

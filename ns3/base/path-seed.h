@@ -34,8 +34,8 @@ void SetSeedAndRun(uint64_t seed);
 /**
  * @ingroup viaduct
  * @param node a node
- * @return the node's name in a lab: its name in ns3::Names, or, without such a name, "n" and
- * the node's id
+ * @return the node's name in a lab: its name in ns3::Names, or, if it has no name there,
+ * "n" and the node's id
  */
 std::string LabNodeName(Ptr<Node> node);
 

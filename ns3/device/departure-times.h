@@ -52,13 +52,13 @@ class DepartureTag : public Tag
 
 /**
  * @ingroup viaduct
- * @brief A list of actions, each performed at a time in the future: in the order of their times,
- * and actions of the same time in the order of the calls of Add().
+ * @brief A list of actions, each of which is performed at a given simulation time. Actions with the
+ * same time are performed in the order in which Add() was called.
  */
 class DepartureTimes
 {
   public:
-    /** @param afterwards the function called after all actions of a time have been performed */
+    /** @param afterwards the function to call after all actions that are due at one time */
     explicit DepartureTimes(std::function<void()> afterwards) : m_afterwards(std::move(afterwards))
     {
     }
@@ -73,7 +73,7 @@ class DepartureTimes
 
     /**
      * Adds an action.
-     * @param time the action's time, in the future
+     * @param time the simulation time at which the action is performed; in the future
      * @param depart the action, called in the simulator context in which Add() was called
      */
     void Add(Time time, std::function<void()> depart);
@@ -99,7 +99,7 @@ class DepartureTimes
     /** Schedules a call of Depart() at the time of the earliest waiting action. */
     void Schedule();
 
-    std::function<void()> m_afterwards;                   //!< called after all actions of a time
+    std::function<void()> m_afterwards;                   //!< called after the due actions
     std::multimap<Time, std::function<void()>> m_waiting; //!< waiting actions by time
     EventId m_event;                                      //!< event that calls Depart()
     bool m_hasKept = false;                               //!< whether Add() was ever called

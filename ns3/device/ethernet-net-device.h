@@ -155,11 +155,11 @@ class EthernetNetDevice : public NetDevice
     /** @return whether a promiscuous receive callback is set */
     bool IsPromiscuous() const;
     /** Reports a frame to the trace source MacTx and the sniffers.
-     * @param frame the frame, from its destination address on
+     * @param frame the frame, including its Ethernet header
      */
     void TraceSent(Ptr<const Packet> frame);
     /** Reports a frame to the promiscuous trace sources.
-     * @param frame the frame, from its destination address on
+     * @param frame the frame, including its Ethernet header
      */
     void TraceReceived(Ptr<const Packet> frame);
     /**
@@ -171,7 +171,7 @@ class EthernetNetDevice : public NetDevice
     /** A received frame to pass to the layers above. */
     struct Reception
     {
-        Ptr<const Packet> frame;  //!< from the destination address on; null if not traced
+        Ptr<const Packet> frame;  //!< header and payload; null if no trace sink is connected
         Ptr<Packet> payload;      //!< bytes after the Ethernet header
         uint16_t protocol;        //!< EtherType
         Mac48Address source;      //!< Ethernet source

@@ -19,8 +19,8 @@ namespace ns3
  *
  * The lines that EnableAscii() writes: "-": the device has passed a frame to its port or channel
  * (MacTx); "r": the device has received a frame (MacRx); "d": the device has dropped a frame in
- * either direction (MacTxDrop, MacRxDrop). A frame from outside the simulator has no headers that
- * ns-3 could print: it is printed as a payload of its size.
+ * either direction (MacTxDrop, MacRxDrop). ns-3 cannot print the headers of a frame from outside
+ * the simulator: such a frame is printed as a payload of the frame's size.
  *
  * The source file of each device type's helper instantiates the template for that type
  * (ethernet-trace-helper-impl.h).

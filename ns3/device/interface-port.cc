@@ -32,8 +32,8 @@ namespace ns3
 namespace
 {
 
-/** @return the descriptor of the network namespace with this name or path, or of the process's
- * namespace if it is empty */
+/** @return a descriptor of the network namespace @p networkNamespace (a name or a path; empty: the
+ * process's namespace) */
 viaduct::UniqueFd
 OpenNamespace(const std::string& networkNamespace)
 {
@@ -51,8 +51,8 @@ OpenNamespace(const std::string& networkNamespace)
 }
 
 /**
- * @return a packet socket with which viaduct::io::RingPort sends. The size of its send buffer is
- * not changed, because queue limits regard that buffer as the queue below the device
+ * @return a packet socket for the frames that viaduct::io::RingPort sends. The size of the socket's
+ * send buffer is not changed, because queue limits treat this buffer as the queue below the device
  */
 viaduct::UniqueFd
 OpenSender(const std::string& interface)
@@ -62,9 +62,8 @@ OpenSender(const std::string& interface)
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/** @return a packet socket with which viaduct::io::RingPort receives, without a filter; its receive
- * buffer holds super-frames, which do not fit a ring
- */
+/** @return a packet socket, without a filter, for the frames that viaduct::io::RingPort receives.
+ * The socket's receive buffer holds super-frames, which do not fit into a ring */
 viaduct::UniqueFd
 OpenReceiver(const InterfaceRequest& request)
 {
@@ -92,8 +91,8 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     for (uint32_t i = 0; i < request.queues; ++i)
     {
         viaduct::UniqueFd receiver = OpenReceiver(request);
-        // The filter of a later socket passes no frame at first: the socket would receive copies of
-        // frames until it has joined the fanout group.
+        // Each socket after the first starts with a filter that drops all frames: otherwise the
+        // socket would receive copies of frames until it has joined the fanout group.
         (i == 0 ? program : viaduct::sys::PacketFilter::Compile("less 0")).Attach(receiver.get());
         auto port = std::make_unique<viaduct::io::RingPort>(
             std::move(receiver), options, OpenSender(request.interface));
@@ -114,8 +113,9 @@ OpenRings(const InterfaceRequest& request, int ifindex)
 
 /**
  * @param request the TAP device to open
- * @param made whether this process creates the device, and so sets its MTU and brings it up
- * @param networkNamespace the calling thread's network namespace, which has the device
+ * @param made whether this process creates the device; if so, the function sets the device's MTU
+ * and brings the device up
+ * @param networkNamespace the network namespace of the device, in which the calling thread is
  * @return the user-space end of the device: a port for each queue
  */
 Ports
@@ -155,8 +155,8 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     }
     if (session.GetLink(request.interface).up)
     {
-        // The wait is needed because frames that the kernel sends before it has processed the new
-        // carrier are lost.
+        // The wait is needed because the kernel loses frames that it sends before it has processed
+        // the change of the carrier.
         session.AwaitRunning(request.interface, viaduct::Duration::Seconds(2));
     }
     return ports;
@@ -178,8 +178,8 @@ OpenXdp(const InterfaceRequest& request)
 }
 
 /**
- * @return a guard object: while it exists, the interface's offloads that ports of kind @p kind
- * cannot handle are off
+ * @return a guard object. While the object exists, the offloads that ports of kind @p kind cannot
+ * handle are disabled on the interface
  */
 std::shared_ptr<void>
 KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
@@ -191,7 +191,7 @@ KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
 std::unique_ptr<viaduct::io::AnyPort>
 OpenDpdk(const InterfaceRequest& request)
 {
-    viaduct::dpdk::CheckUsable(); // throws before any offload is changed
+    viaduct::dpdk::CheckUsable(); // throws if DPDK cannot be used, before any offload is changed
     return viaduct::dpdk::OpenPort({.interface = request.interface,
                                     .filter = request.filter,
                                     .qdisc_bypass = request.qdiscBypass,
@@ -270,7 +270,7 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 
 /**
  * Opens a sender that passes frames with departure times to the qdisc of an interface, if the qdisc
- * keeps such times. The interface is in the calling thread's network namespace.
+ * supports departure times. The interface is in the calling thread's network namespace.
  * @param request the description of the interface
  * @param[in,out] opened the opened interface, whose members `timed` and `departures` are set
  */
@@ -301,8 +301,8 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
-/** @return a port on a DPDK device that is unknown to the kernel, so that the kernel reports no
- * changes of its link */
+/** @return a port on a DPDK device that is unknown to the kernel, so that the kernel does not
+ * report changes of the device's link */
 InterfacePort
 OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
 {
@@ -394,8 +394,8 @@ OpenInterfacePort(const InterfaceRequest& request)
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
-    // The state is read again, because the monitor does not report events that happened while the
-    // port was opened.
+    // The interface's state is read again, because the monitor does not report events that happened
+    // while the port was opened.
     const auto now = viaduct::sys::Netlink().FindLink(info->ifindex);
     opened.running = now && now->up && now->carrier;
     return opened;

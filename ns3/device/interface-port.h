@@ -26,9 +26,11 @@ struct InterfacePort
     std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of the link
     int ifindex = 0;                                    //!< the interface's index
     bool running = false;                               //!< whether the link is up, with a carrier
-    std::unique_ptr<viaduct::io::TimedSender> timed;    //!< sender; null: the qdisc keeps no times
-    std::string departures; //!< text: what keeps the times of DepartureTags, and why
-    std::string reason;     //!< reason for the kind of `port` if the kind was left open; else empty
+    /** Sender that passes frames with departure times to the qdisc; null: the qdisc does not
+     * support departure times. */
+    std::unique_ptr<viaduct::io::TimedSender> timed;
+    std::string departures; //!< description of what sends frames at their departure times, and why
+    std::string reason;     //!< reason for the kind that AUTO has chosen; empty for other kinds
 };
 
 /**
@@ -38,10 +40,10 @@ struct InterfacePort
 enum class InterfacePortKind
 {
     PACKET, //!< AF_PACKET: viaduct::io::RingPort
-    XDP,    //!< AF_XDP: viaduct::io::XdpPort; an error if not available
-    DPDK,   //!< DPDK (port/dpdk/open.h); an error if not available
-    NETMAP, //!< netmap's rings (port/netmap/open.h); an error if not available
-    AUTO,   //!< XDP if the driver has zero-copy, else PACKET
+    XDP,    //!< AF_XDP (viaduct::io::XdpPort); if it is not available, the opening fails
+    DPDK,   //!< DPDK (port/dpdk/open.h); if it is not available, the opening fails
+    NETMAP, //!< netmap's rings (port/netmap/open.h); if not available, the opening fails
+    AUTO,   //!< XDP if the driver supports zero-copy, otherwise PACKET
     TAP,    //!< the user-space end of a TAP device, created if absent: viaduct::io::TunPort
 };
 
@@ -54,21 +56,21 @@ struct InterfaceRequest
     std::string networkNamespace; //!< the namespace's name or path; empty: the process's namespace
     std::string interface;        //!< the interface's name, or a name of a DPDK device
     int mtu = 0;                  //!< minimum MTU of the interface, bytes
-    std::string filter;           //!< frames to receive, in tcpdump's syntax; empty: all
+    std::string filter;           //!< filter for received frames, tcpdump's syntax; empty: all pass
     bool qdiscBypass = true;      //!< whether sent frames bypass the queueing discipline
     InterfacePortKind kind = InterfacePortKind::PACKET; //!< kind of port to open
     /** The number of queues of a TAP device, or of AF_PACKET sockets that share the frames
      * (fanout). AF_XDP always uses all queues of the interface. */
     uint32_t queues = 1;
-    /** For AF_PACKET: whether the ring is of blocks (viaduct::io::RingOptions::blocks). */
+    /** For AF_PACKET: whether the ring consists of blocks (viaduct::io::RingOptions::blocks). */
     bool blocks = false;
 };
 
 /**
  * @ingroup viaduct
- * @brief Opens an interface in promiscuous mode. Needs CAP_NET_RAW, and CAP_SYS_ADMIN for another
- * network namespace; root for AF_XDP; for a TAP device CAP_NET_ADMIN, unless the user owns the
- * device.
+ * @brief Opens an interface in promiscuous mode. Needs CAP_NET_RAW. An interface in another network
+ * namespace also needs CAP_SYS_ADMIN, AF_XDP needs root, and a TAP device needs CAP_NET_ADMIN
+ * unless the user owns the device.
  *
  * @param request the interface and the kind of port
  * @return the opened interface

@@ -28,8 +28,9 @@ namespace
 /** The maximum length of a frame, as in FdNetDevice. */
 constexpr size_t MAX_FRAME = 65536;
 
-/** @return the 802.1Q tag that the kernel has removed from a frame (packet(7)); 0 if it removed
- * none
+/**
+ * @return the 802.1Q tag that the kernel has removed from a frame (packet(7)); 0 if the kernel has
+ * removed no tag
  * @param message the message header that recvmsg() has filled in with the frame
  */
 uint32_t
@@ -96,7 +97,7 @@ class LabFdNetDevice::Reader : public FdReader
     {
         m_passed += m_holds ? 1 : 0;
         m_holds = false;
-        // The device frees the buffer with free().
+        // The buffer is allocated with malloc(), because the device releases it with free().
         auto buffer = static_cast<uint8_t*>(std::malloc(MAX_FRAME + viaduct::wire::VlanTag::kSize));
         NS_ABORT_MSG_UNLESS(buffer, "LabFdNetDevice: cannot allocate memory for a frame");
         iovec part{buffer, MAX_FRAME};
@@ -106,14 +107,14 @@ class LabFdNetDevice::Reader : public FdReader
         message.msg_iovlen = 1;
         message.msg_control = control;
         message.msg_controllen = sizeof(control);
-        // recvmsg() must not wait: the socket may have been readable because of an error, which a
-        // sender may have received meanwhile.
+        // recvmsg() must not wait: the socket may have become readable only because of an error,
+        // and a sender may have received this error meanwhile.
         ssize_t length = recvmsg(m_fd, &message, MSG_DONTWAIT);
         if (length <= 0)
         {
             std::free(buffer);
             const bool isOver = length == 0 || errno == EBADF || errno == ENOTSOCK;
-            return {nullptr, isOver ? 0 : -1}; // -1: nothing to process, and reading continues
+            return {nullptr, isOver ? 0 : -1}; // 0: reading ends; -1: no frame
         }
         const uint32_t tag = TagOf(message);
         if (tag != 0 && length >= static_cast<ssize_t>(viaduct::wire::EthernetHeader::kSize))

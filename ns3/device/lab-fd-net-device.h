@@ -12,17 +12,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * ns-3's FdNetDevice on a packet socket, for a lab's mode traditional: it has the same threads and
- * copies, but not the properties of FdNetDevice that end the program, stop reading or change frames
- * on a lab's interfaces.
+ * ns-3's FdNetDevice on a packet socket, for a lab's mode traditional. It has the threads and
+ * copies of FdNetDevice, but avoids the behaviour of FdNetDevice that ends the program, stops
+ * reading or changes frames on a lab's interfaces.
  *
  * FdNetDevice reports that it cannot multicast, and the IP layers end the program if they have a
- * multicast packet for such a device, as RIP and IPv6's neighbour discovery have. FdNetDevice also
- * stops reading permanently when its descriptor reports an error, which a packet socket does once
- * when its interface goes down (net/packet/af_packet.c, packet_notifier()); the socket receives
- * again after that. The kernel removes 802.1Q tags from frames (net/core/dev.c, skb_vlan_untag())
- * and reports them separately (PACKET_AUXDATA, an option that must be set on the socket);
- * LabFdNetDevice restores the tags.
+ * multicast packet for such a device; RIP and IPv6's neighbour discovery send multicast packets.
+ * FdNetDevice also stops reading permanently when its descriptor reports an error. A packet socket
+ * reports an error once when its interface goes down (net/packet/af_packet.c, packet_notifier()),
+ * and receives frames again later. The kernel removes 802.1Q tags from frames (net/core/dev.c,
+ * skb_vlan_untag()) and reports them separately (PACKET_AUXDATA, an option that must be set on the
+ * socket); LabFdNetDevice restores the tags.
  */
 class LabFdNetDevice : public FdNetDevice
 {
@@ -81,7 +81,7 @@ class LabFdNetDevice : public FdNetDevice
     void DoFinishStoppingDevice() override;
 
     Ptr<Reader> m_reader;      //!< reader of the socket; null unless the device runs
-    uint16_t m_mtu{0};         //!< bytes; FdNetDevice's MTU includes space for a VLAN tag
+    uint16_t m_mtu{0};         //!< MTU, bytes; FdNetDevice's MTU is larger, for a VLAN tag
     uint64_t m_tooLong{0};     //!< frames dropped because they were longer than the MTU
     uint64_t m_refused{0};     //!< frames that the interface refused
     uint64_t m_kernelDrops{0}; //!< frames that the kernel dropped

@@ -27,7 +27,7 @@ class LinkWatch
 {
   public:
     /**
-     * @param monitor a socket on which the states of links arrive (sys::LinkMonitor)
+     * @param monitor a socket that receives reports about the states of links (sys::LinkMonitor)
      * @param devices the devices by the names of their interfaces
      */
     LinkWatch(viaduct::UniqueFd monitor, std::map<std::string, Ptr<RingNetDevice>> devices);
@@ -38,7 +38,7 @@ class LinkWatch
   private:
     bool Read();
 
-    viaduct::sys::LinkMonitor m_monitor;                 //!< monitors the devices' namespace
+    viaduct::sys::LinkMonitor m_monitor;                 //!< reports changes of links
     std::map<std::string, Ptr<RingNetDevice>> m_devices; //!< devices by interface name
     uint32_t m_pollable{0};                              //!< id of the monitor in the reactor
 };

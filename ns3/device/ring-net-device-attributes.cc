@@ -295,7 +295,8 @@ PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& late
     os << "\n";
 }
 
-/** Prints the outcome of the frames that a qdisc had to send at their times. */
+/** Prints the results for the frames that were passed to a qdisc to be sent at their departure
+ * times. */
 void
 PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
 {

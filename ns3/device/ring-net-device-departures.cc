@@ -25,12 +25,12 @@ namespace ns3
 namespace
 {
 
-/// The time before its departure at which a frame is passed to the qdisc, ms: longer than this
-/// process may have to wait for a processor, short enough that the qdisc's queues (fq: 100 frames
-/// of a flow) rarely fill.
+/// The interval before the departure time at which a frame is passed to the qdisc, ms. The interval
+/// is longer than this process may have to wait for a processor, and so short that the qdisc's
+/// queues (fq: 100 frames of a flow) rarely fill.
 constexpr uint64_t HANDED_OVER_BEFORE = 20;
-/// The number of frames passed to the qdisc after which their outcome is read, even if the driver
-/// has reported no outcome.
+/// The interval, in frames passed to the qdisc, at which the results of such frames are read even
+/// if the driver has not reported any result.
 constexpr uint64_t READ_EVERY = 256;
 
 } // namespace
@@ -42,8 +42,8 @@ RingNetDevice::SendLater(Ptr<Packet> packet,
                          uint16_t protocolNumber,
                          Time when)
 {
-    // The limit does not include frames in the qdisc, which has a separate limit and does not fully
-    // report the number of frames that it has sent.
+    // Frames in the qdisc do not count towards the limit: the qdisc has a separate limit, and does
+    // not fully report the number of frames that it has sent.
     if (m_departures.Count() >= m_departureQueueSize)
     {
         return DropSent(packet, TX_TOO_MANY_DEPARTURES);

@@ -35,8 +35,8 @@ namespace
 namespace wire = viaduct::wire;
 
 constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< bytes of the IEEE 802.2 LLC and SNAP headers
-constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< maximum length in the type field (IEEE 802.3)
-constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< bytes of a cache line
+constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< largest type field that is a length (IEEE 802.3)
+constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< alignment of the ring's slots: a cache line, bytes
 /// The LLC header of SNAP, and the SNAP organisation code that precedes an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
 
@@ -47,8 +47,8 @@ struct LlcPayload
     std::span<const std::byte> rest; //!< the bytes after the headers, without padding
 };
 
-/** @return the payload of a frame whose length field is @p length, which is at most the size of @p
- * payload */
+/** @return the payload of an 802.3 frame; @p length is the value of the frame's length field, at
+ * most the size of @p payload */
 LlcPayload
 ReadLlc(uint16_t length, std::span<const std::byte> payload)
 {
@@ -101,7 +101,8 @@ RingNetDevice::DoInitialize()
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
     if (m_opened)
     {
-        TransportGuard::InstallUnlessGuarded(GetNode()); // checks packets from unknown senders
+        // TransportGuard checks packets of unknown senders
+        TransportGuard::InstallUnlessGuarded(GetNode());
     }
     EthernetNetDevice::DoInitialize();
 }
@@ -152,7 +153,7 @@ RingNetDevice::OpenInterface()
     }
     else
     {
-        m_opened->timed = nullptr; // only the reactor's clock equals the kernel's
+        m_opened->timed = nullptr; // a qdisc needs times of the reactor's clock, the kernel's
     }
 }
 
@@ -228,7 +229,7 @@ RingNetDevice::MakePayload(std::span<const std::byte> frame,
 {
     if (m_held && IsIp(protocol))
     {
-        RestorePayloadsWhereRead(); // again, for nodes added since the previous frame
+        RestorePayloadsWhereRead(); // for nodes added since the previous call
         const auto before = static_cast<uint32_t>(payload.data() - frame.data());
         if (Ptr<Packet> packet = m_held->Hold({payload, before, lasting}, m_headerBytes))
         {
@@ -426,7 +427,7 @@ RingNetDevice::NotifyQueued(uint32_t length)
     queue->NotifyQueuedBytes(length);
     if (!m_burst.HasRoom())
     {
-        queue->Stop(); // before a packet arrives for which the ring has no space
+        queue->Stop(); // the ring is full, so the next packet would be dropped
     }
 }
 

@@ -35,8 +35,8 @@ struct InterfacePort;
  */
 enum class InterfaceStamps
 {
-    SOFTWARE, //!< the instant of the kernel's time stamp
-    USER,     //!< the instant at which the port was last seen empty
+    SOFTWARE, //!< arrival of the frame at the kernel, according to the kernel's time stamp
+    USER,     //!< latest instant at which the port was found empty
 };
 
 /**
@@ -45,9 +45,9 @@ enum class InterfaceStamps
  * viaduct::io::AnyPort.
  *
  * Frames to send are written into a preallocated ring and passed to the port as one burst at the
- * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
- * burst, in their node's context, without an event. Every frame that is not sent or passed up is
- * counted with its reason.
+ * end of the reactor's turn, or when the ring is full. Received frames are
+ * passed to ns-3 while the port's burst is processed, in the node's context, without an event.
+ * Every frame that is not sent or passed up is counted with its reason.
  *
  * With the attribute FlowControl, queue discs can be installed above the device: the device stops
  * its transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
@@ -63,19 +63,19 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     /** The reason for which a frame was not sent or passed up. */
     enum DropReason
     {
-        RX_RUNT,        //!< received: shorter than the Ethernet (or LLC/SNAP) header
-        RX_TOO_LONG,    //!< received: longer than the MTU
-        RX_MALFORMED,   //!< received: wrong lengths in the IP, UDP, TCP, ICMP or ARP header
-        RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would corrupt
-        RX_SUPER_FRAME, //!< received: a GRO/TSO frame or partial checksum that contradicts itself
-        RX_NOT_FOR_ME,  //!< received: for another address, without a promiscuous callback
-        RX_LINK_DOWN,   //!< received: the link is down
-        RX_QUEUE_FULL,  //!< received: the reading thread's queue is full (not under the reactor)
-        TX_LINK_DOWN,   //!< to be sent: the link is down, or there is no port
-        TX_TOO_LONG,    //!< to be sent: longer than the MTU
-        TX_QUEUE_FULL,  //!< to be sent: the ring is full and the port accepts no more
-        TX_TOO_MANY_DEPARTURES, //!< to be sent later: DepartureQueueSize frames already wait
-        TX_PAYLOAD_LOST, //!< to be sent: the payload is lost, or its place in the frame is unknown
+        RX_RUNT,        //!< received frame is shorter than the Ethernet (or LLC/SNAP) header
+        RX_TOO_LONG,    //!< received frame is longer than the MTU
+        RX_MALFORMED,   //!< received frame has wrong lengths in an IP, UDP, TCP, ICMP or ARP header
+        RX_IP_OPTIONS,  //!< received packet has IPv4 options, which ns-3's forwarding would corrupt
+        RX_SUPER_FRAME, //!< received GRO/TSO frame or partial checksum contradicts itself
+        RX_NOT_FOR_ME,  //!< received frame is for another address; no promiscuous callback is set
+        RX_LINK_DOWN,   //!< frame was received while the link was down
+        RX_QUEUE_FULL,  //!< queue of the reading thread is full (never under the reactor)
+        TX_LINK_DOWN,   //!< frame to send, but the link is down or there is no port
+        TX_TOO_LONG,    //!< frame to send is longer than the MTU
+        TX_QUEUE_FULL,  //!< frame to send, but the ring is full and the port accepts no more frames
+        TX_TOO_MANY_DEPARTURES, //!< frame to send later, but DepartureQueueSize frames already wait
+        TX_PAYLOAD_LOST, //!< frame to send: payload is lost, or its place in the frame is unknown
         N_DROP_REASONS
     };
 
@@ -98,7 +98,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
 
     /**
-     * @return the port, owned by the device; null if there is none
+     * @return the port, owned by the device; null if the device has no port
      */
     viaduct::io::AnyPort* GetPort() const
     {
@@ -106,13 +106,14 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     }
 
     /**
-     * @return a text: the kind of port and its state, and the reason for the kind if the attribute
-     * Port is Auto; empty if there is no port or it has no description
+     * @return a text that describes the kind and the state of the port and, if the attribute Port
+     * is Auto, the reason for the kind; empty if the device has no port or the port has no
+     * description
      */
     std::string GetPortDescription() const;
 
-    /** @return a text: what keeps the times of DepartureTags (qdisc or simulator's clock), and
-     * why */
+    /** @return a text that names what sends packets at the times of their DepartureTags (the qdisc
+     * or the simulator's clock), and the reason */
     std::string GetDepartures() const;
 
     /** Sets the state of the device's link, e.g. from the kernel's carrier.
@@ -121,9 +122,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void SetLinkUp(bool up);
 
     /**
-     * Needs the attribute FlowControl.
-     * @return bytes of frames that are queued in the device, and in the kernel or driver below as
-     * far as the port reports
+     * Requires the attribute FlowControl.
+     * @return the number of bytes of the frames that are queued in the device, and of the frames in
+     * the kernel or driver below that the port reports
      */
     uint32_t GetBytesInFlight() const
     {
@@ -147,15 +148,15 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     Time GetSentLateness() const;
 
     /**
-     * Prints the port's description, what keeps departure times if frames waited for them, the
-     * lateness of frames, and the numbers of frames dropped, lost at the port, or passed without
-     * their payload, a line each.
+     * Prints a line for each of: the port's description; what sends frames at their departure
+     * times, if frames waited for such times; the lateness of frames; the numbers of frames
+     * dropped, lost at the port, and passed without their payload.
      * @param os the stream
      */
     void PrintTiming(std::ostream& os) const;
 
-    /** @return the held payloads, whose packets are in the simulation without them; null without
-     * the attribute HeaderBytes */
+    /** @return the payloads that are held outside the simulation, while packets with only their
+     * headers are in the simulation; null without the attribute HeaderBytes */
     const HeldPayloads* GetHeldPayloads() const
     {
         return m_held.get();
@@ -209,14 +210,13 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 
     /** Opens the interface that the attributes name. Throws viaduct::Error on failure. */
     void OpenInterface();
-    /** Handles link events of the opened interface. @return true if there were any */
+    /** Handles link events of the opened interface. @return true if there were any events */
     bool ReadLinkEvents();
     /** Allocates the ring according to queue size and MTU. */
     void AllocateRing();
     /**
-     * Receives one frame, from the destination address on, with a complete checksum; not a
-     * super-frame.
-     * @param frame the frame
+     * Handles one received frame, which has a complete checksum and is not a super-frame.
+     * @param frame the frame, including its Ethernet header
      * @param lasting whether the frame is valid until HandleReturn(), not only during the call
      */
     void Receive(std::span<const std::byte> frame, bool lasting);
@@ -229,8 +229,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     /** Reports a frame, with its payload, to the trace sources of sent frames. @param held the
      * payload that is not in the frame yet, or null */
     void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
-    /** @return the reason why ns-3 cannot process a payload of EtherType @p protocol, or
-     * N_DROP_REASONS */
+    /** @return the reason why ns-3 cannot process a payload of EtherType @p protocol;
+     * N_DROP_REASONS if ns-3 can process the payload */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Counts a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
@@ -251,26 +251,26 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
                   const Address& dest,
                   uint16_t protocolNumber,
                   Time when);
-    /** Handles reports about packets given to the qdisc. @return whether there were any */
+    /** Handles the qdisc's reports about packets. @return whether there were any reports */
     bool ReadDepartures();
-    /** Counts a payload to send as dropped. @return false */
+    /** Counts a packet to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
     BurstPort m_burst{*this};                   //!< the port
     viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
-    std::unique_ptr<InterfacePort> m_opened;    //!< interface of OpenInterface(), without the port
+    std::unique_ptr<InterfacePort> m_opened;    //!< opened interface; m_burst has its port
     uint32_t m_monitor = 0;                     //!< id of the link monitor in the reactor
     uint32_t m_departed = 0;                    //!< id of InterfacePort::timed in the reactor
     std::unique_ptr<HeldPayloads> m_held;       //!< held payloads; null without HeaderBytes
-    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames with a later time
+    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that wait for their time
     UnjoinedFrames m_unjoined;                                  //!< frames whose payload is held
     bool m_ringAllocated = false;                               //!< whether the ring is allocated
-    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< null without FlowControl
+    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< null if FlowControl is false
     Ptr<QueueLimits> m_limits;                                  //!< queue limits that are notified
     uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not count
     TracedValue<uint32_t> m_inFlight; //!< trace source InFlight
 
-    bool m_linkUp = false;         //!< the link's state
+    bool m_linkUp = false;         //!< whether the link is up
     uint32_t m_burstSize;          //!< attribute BurstSize
     uint32_t m_txQueueSize;        //!< attribute TxQueueSize
     bool m_needsArp;               //!< attribute NeedsArp

@@ -169,7 +169,7 @@ class FloodRouting : public Ipv4StaticRouting
         uint32_t interface {
             0
         };                   //!< number of the interface to the gateway or the network
-        Ipv4Address gateway; //!< the next hop; any: a network of the node itself
+        Ipv4Address gateway; //!< the next hop; unspecified: a network of the node itself
         Time heard;          //!< time of the gateway's last announcement
     };
 
@@ -198,7 +198,8 @@ class FloodRouting : public Ipv4StaticRouting
         return best;
     }
 
-    /** @return the groups wanted by this node and behind all interfaces except @p excluded */
+    /** @return the groups that this node wants, and the groups that neighbours want on interfaces
+     * other than @p excluded */
     std::set<uint32_t> WantedBut(uint32_t excluded) const
     {
         std::set<uint32_t> wanted = m_groups;

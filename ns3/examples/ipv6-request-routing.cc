@@ -9,12 +9,12 @@
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libipv6-request-routing.so viaduct run FILE.yaml
  *
- * with `routing: {protocol: ns3::Ipv6RequestRouting}`. Without a route, RouteOutput() returns the
- * loopback device, as AODV's does; so the packet returns to RouteInput(), which keeps the packet
- * and floods a request over link-local multicast. The target sends a reply to the neighbour that
- * sent the request, and each node sends the reply on to the next node on the way back to the node
- * that created the request. A route is valid for RouteLifetime after its last use, and is removed
- * when the hellos of its next hop stop.
+ * with `routing: {protocol: ns3::Ipv6RequestRouting}`. If there is no route, RouteOutput() returns
+ * the loopback device, as the function of ns3::aodv::RoutingProtocol does. The packet then comes to
+ * RouteInput(), which keeps the packet and floods a request over link-local multicast. The target
+ * sends a reply to the neighbour that sent the request, and each node sends the reply on to the
+ * next node on the way back to the node that created the request. A route is valid for
+ * RouteLifetime after its last use, and is removed when the hellos of its next hop stop.
  *
  * The protocol has no sequence numbers, so a network of moving nodes may have loops for a moment:
  * the protocol is only an example.
@@ -242,8 +242,8 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
                !address.IsAny();
     }
 
-    /** @return the node's first address that is not link-local, from interface @p first on if
-     * possible */
+    /** @return the node's first address that is not link-local; addresses of interface @p first and
+     * later interfaces are preferred */
     Ipv6Address OwnAddress(uint32_t first = 1) const
     {
         for (uint32_t i = first; i < m_ipv6->GetNInterfaces(); i++)
@@ -287,7 +287,8 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
 
     void Learn(Ipv6Address target, const Neighbour& neighbour)
     {
-        // The latest answer replaces an earlier answer: a shorter path may be broken elsewhere.
+        // The latest answer replaces an earlier answer even if its path is longer, because the
+        // shorter path may be broken elsewhere.
         m_routes[target] = {neighbour, Simulator::Now() + m_lifetime};
         const auto waiting = m_waiting.find(target);
         if (waiting == m_waiting.end())

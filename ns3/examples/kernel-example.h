@@ -22,8 +22,9 @@
  * Common code of the examples with kernel nodes.
  */
 
-/** Checks the factory of the applications' sockets, because ns-3 ends the program without a helpful
- * message. Throws UsageError if the node does not have the factory or the factory is not suitable.
+/** Checks the factory of the applications' sockets: for a wrong factory, ns-3 would end the program
+ * without a helpful message. Throws UsageError if the node does not have the factory or the factory
+ * is not suitable.
  * @param name the TypeId, as given with --factory
  * @param node a node that must have the factory
  * @param bulk whether BulkSendApplication uses the factory's sockets, which must have connections

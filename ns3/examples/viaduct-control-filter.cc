@@ -26,7 +26,8 @@ int
 main(int argc, char* argv[])
 {
     GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
-    char filter[256] = "udp port 698"; // AddValue() cuts a std::string at its first space
+    // An array, because AddValue() cuts a std::string at its first space.
+    char filter[256] = "udp port 698";
     std::string name = "control-filter";
     Time duration = Seconds(20);
     CommandLine cmd(__FILE__);

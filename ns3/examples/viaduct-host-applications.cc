@@ -150,8 +150,8 @@ InstallTraffic(const Arguments& arguments,
     }
 }
 
-/** Ends the run when standard input is readable or at its end; the reactor also calls this at the
- * start. */
+/** Ends the run if standard input is readable or at its end. The reactor also calls this function
+ * when the run starts. */
 bool
 StopAtInput()
 {

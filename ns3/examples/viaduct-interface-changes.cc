@@ -41,7 +41,8 @@ main(int argc, char* argv[])
     LabHelper lab(mode);
     lab.SetLabName(name);
     lab.Install(nodes);
-    // The lab's devices have replaced the installed devices.
+    // The lab's devices report the link changes, because they have replaced the devices installed
+    // above.
     Ptr<Ipv4> ipv4 = nodes.Get(0)->GetObject<Ipv4>();
     Ptr<Ipv6> ipv6 = nodes.Get(0)->GetObject<Ipv6>();
     for (const auto& attachment : lab.GetAttachments())

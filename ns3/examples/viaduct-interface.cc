@@ -53,7 +53,7 @@ Main(int argc, char* argv[])
 {
     std::string interface;
     std::string networkNamespace;
-    char filter[65536] = ""; // AddValue() cuts a std::string at its first space
+    char filter[65536] = ""; // an array, because AddValue() cuts a std::string at its first space
     std::string simulator = "ns3::ReactorSimulatorImpl";
     bool rip = false;
     Ipv4Address address("10.1.1.2");

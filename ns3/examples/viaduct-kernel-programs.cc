@@ -79,7 +79,7 @@ ParseCommand(const std::string& text)
     return {text.substr(0, at), NanoSeconds(start.nanoseconds()), text.substr(space + 1)};
 }
 
-/** @return the nodes that a command names */
+/** @return the nodes on which a command must run */
 NodeContainer
 NodesOf(const Command& command, const NodeContainer& nodes)
 {

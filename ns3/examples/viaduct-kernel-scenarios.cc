@@ -37,8 +37,8 @@ namespace
 
 constexpr uint16_t PORT = 8080;
 
-/** Sends packets of one size at a constant rate over a given socket (the class of ns-3's tutorial).
- */
+/** Sends packets of one size at a constant rate over a given socket, like the class of the same
+ * name in ns-3's tutorial. */
 class TutorialApp : public Application
 {
   public:
@@ -55,8 +55,8 @@ class TutorialApp : public Application
   private:
     void StartApplication() override
     {
-        // Bind() or Bind6(), by the family of the peer's address: a kernel's socket must know the
-        // family first.
+        // Bind() or Bind6() is called, depending on the family of the peer's address, because a
+        // kernel's socket must know the family before it connects.
         InetSocketAddress::IsMatchingType(m_peer) ? m_socket->Bind() : m_socket->Bind6();
         m_socket->Connect(m_peer);
         SendPacket();
@@ -92,8 +92,8 @@ class Scenario
     std::string factory = "ns3::TcpSocketFactory"; //!< the factory of all sockets
     std::string pcap;                              //!< prefix of capture files
 
-    /** Sets up ns-3's tcp-bulk-send: a link of 500 kbit/s and 5 ms, ten seconds at the maximum
-     * rate. */
+    /** Sets up ns-3's example tcp-bulk-send: a link of 500 kbit/s and 5 ms, and ten seconds of
+     * sending at the maximum rate. */
     void Bulk()
     {
         MakeNodes(2);
@@ -106,8 +106,8 @@ class Scenario
         m_stop = Seconds(10);
     }
 
-    /** Sets up the tutorial's fifth: 1000 packets at 1 Mbit/s, a link of 5 Mbit/s and 2 ms with
-     * errors. */
+    /** Sets up the tutorial's example fifth: 1000 packets at 1 Mbit/s, a link of 5 Mbit/s and 2 ms
+     * with errors. */
     void Fifth()
     {
         MakeNodes(2);
@@ -124,8 +124,8 @@ class Scenario
         m_stop = Seconds(20);
     }
 
-    /** Sets up ns-3's star: a hub, and eight nodes that each send 137-byte packets at 14 kbit/s to
-     * it. */
+    /** Sets up ns-3's example star: a hub, and eight nodes that each send 137-byte packets at 14
+     * kbit/s to the hub. */
     void Star()
     {
         constexpr uint32_t SPOKES = 8;

@@ -41,7 +41,7 @@ struct Arguments
     Time time = Seconds(10);
     std::string kernel;
     std::string factory = "ns3::KernelTcpSocketFactory";
-    uint32_t size = 0; // bytes per call of the application; 0: FittingSize()
+    uint32_t size = 0; // bytes in each call of Send(); 0: the result of FittingSize()
     std::string pcap;
 };
 

@@ -23,7 +23,8 @@ using namespace ns3;
 int
 main(int argc, char* argv[])
 {
-    char up[256] = "delay=20ms rate=10Mbit queue=50p"; // AddValue() cuts a std::string at a space
+    // Arrays, because AddValue() cuts a std::string at its first space.
+    char up[256] = "delay=20ms rate=10Mbit queue=50p";
     char down[256] = "delay=20ms";
     Time duration = Seconds(10);
     CommandLine cmd(__FILE__);

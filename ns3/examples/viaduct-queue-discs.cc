@@ -42,7 +42,7 @@ class QueueWatch
     /**
      * @param device the device at the bottleneck
      * @param disc the queue disc above the device
-     * @param from the time of the first sample in the means
+     * @param from the time of the first sample that counts in the means
      * @param file receives all samples; not written if it is not open
      */
     QueueWatch(Ptr<RingNetDevice> device, Ptr<QueueDisc> disc, Time from, std::ofstream& file)
@@ -91,7 +91,7 @@ class QueueWatch
 
     Ptr<RingNetDevice> m_device; //!< the device at the bottleneck
     Ptr<QueueDisc> m_disc;       //!< the queue disc above the device
-    Time m_from;                 //!< time of the first sample in the means
+    Time m_from;                 //!< time of the first sample that counts in the means
     std::ofstream& m_file;       //!< receives all samples
     double m_inDisc = 0;         //!< sum of the bytes in the disc
     double m_below = 0;          //!< sum of the bytes below the disc

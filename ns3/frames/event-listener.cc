@@ -63,8 +63,8 @@ EventListener::ReadEvents()
 {
     if (!m_reader.Answer())
     {
-        // The data plane has shut the doorbell down, which only a data plane that has been taken
-        // over does. The data plane continues to forward according to its tables.
+        // The data plane has shut down the doorbell's socket. Only a data plane under an attacker's
+        // control does this. The data plane continues to forward according to its tables.
         NS_LOG_WARN("the data plane of node " << m_node << " has disconnected: it no longer "
                                               << "reports events");
         StopListening();

@@ -38,7 +38,7 @@ class FrameForwarderHelper
     /** Makes a node forward frames between all its devices except loopback devices.
      * @param node the node
      * @return the node's forwarder
-     * @throws viaduct::UsageError if there is no forwarding program of that name
+     * @throws viaduct::UsageError if the name of the forwarding program is unknown
      */
     Ptr<FrameForwarder> Install(Ptr<Node> node) const;
     /** Makes each of several nodes forward frames between all its devices except loopback devices.

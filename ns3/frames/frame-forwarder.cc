@@ -313,8 +313,8 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
     for (const ConstBytes bytes : frames)
     {
         const auto ethernet = EthernetHeader::Parse(bytes);
-        // A frame that the device would drop is counted here: the device would count it by a
-        // different name than the forwarder of a lab does.
+        // A frame that the device would drop is counted here as not sent, as in the forwarder of a
+        // lab; the device would count the frame under a different name.
         if (!ethernet || !device->IsLinkUp() ||
             bytes.size() - EthernetHeader::kSize > LongestPayload(device->GetMtu(), ethernet->type))
         {

@@ -71,8 +71,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      * @param device the device; it belongs to the node that this object is aggregated to
      */
     void AddPort(Ptr<NetDevice> device);
-    /** Replaces the device of a port by another device; no effect if the old device has no port.
-     * @param oldDevice the present device of the port
+    /** Replaces the device of a port by another device; does nothing if the old device has no port.
+     * @param oldDevice the current device of the port
      * @param newDevice a device of the same node
      */
     void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
@@ -98,10 +98,11 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      */
     uint32_t GetPortIndex(Ptr<NetDevice> device) const;
 
-    /** Writes a word of the program's table, which the program may read at any time after that.
+    /** Writes a word of the program's table. The program may read the word at any time after this
+     * call.
      * @param index the word's index; the table has as many words as the program's kTableWords
      * @param value the word's new value
-     * @throws std::out_of_range if the table has no word of that index
+     * @throws std::out_of_range if the table has no word with this index
      */
     void SetWord(size_t index, uint64_t value);
     /**
@@ -118,17 +119,17 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
         m_take = take;
     }
 
-    /** Sets whether the node carries frames already. The traffic of a scenario waits until all
-     * nodes carry frames.
-     * @param ready false: the node does not carry frames yet, as its protocol does not know enough.
-     * The default is true.
+    /** Sets whether the node is ready to carry frames. The traffic of a scenario waits until all
+     * nodes are ready.
+     * @param ready false: the node is not ready, because its protocol does not know enough yet. The
+     * default is true.
      */
     void SetReady(bool ready)
     {
         m_ready = ready;
     }
 
-    /** @return whether the node carries frames already, as set by SetReady() */
+    /** @return whether the node is ready to carry frames, as set by SetReady() */
     bool IsReady() const
     {
         return m_ready;
@@ -137,8 +138,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     /** Returns the number of frames that the program handled while it ran in the simulator, for all
      * ports together.
      * @return the number of frames by the name of their outcome. "not-sent" counts frames that the
-     * program sent, but that were no Ethernet frames, were longer than the port's MTU, or were for
-     * a link that is down. Frames for which a device had no space are counted by the device.
+     * program sent but the port did not: they were not Ethernet frames, were longer than the port's
+     * MTU, or the link was down. Frames for which a device had no space are counted by the device.
      */
     std::map<std::string, uint64_t> GetFrames() const;
 
@@ -148,15 +149,15 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      * stays unchanged until Release()
      */
     void MoveOut(viaduct::broker::Tables tables, bool held);
-    /** Writes the present table to the memory shared with the lab's forwarder, after a MoveOut()
-     * with `held`; otherwise no effect. */
+    /** If MoveOut() was called with `held`, writes the current table to the memory shared with the
+     * lab's forwarder; otherwise does nothing. */
     void Release();
 
     /**
      * TracedCallback signature for Frame.
      * @param [in] packet the bytes after the Ethernet header
      * @param [in] port the index of the port that received the packet
-     * @param [in] outcome the packet's outcome, for example "forwarded"
+     * @param [in] outcome what the program did with the packet, for example "forwarded"
      */
     typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
                                         uint32_t port,
@@ -210,7 +211,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     viaduct::forward::ProgramDescription m_description;   //!< properties of the program
     std::vector<Port> m_ports;                            //!< ports by index
     Ptr<Node> m_node;                                     //!< node of the ports
-    bool m_ready{true};                                   //!< whether the node carries frames
+    bool m_ready{true};                                   //!< value set by SetReady()
     Callback<void, uint64_t, uint64_t> m_take;            //!< callback for m_program's events
 
     std::vector<viaduct::forward::Word> m_table;             //!< the program's table

@@ -46,8 +46,8 @@ AreLinksReadable(ConstBytes links, const IsOwn& isOwn)
         const bool unspecified = (Load8(links.data()) & TYPE_MASK) == 0;
         for (size_t at = HEADER; unspecified && at < size; at += ADDRESS)
         {
-            // RFC 3626 permits a link of unspecified type to an own address; ns-3 ends with "bad
-            // link type".
+            // RFC 3626 permits a link of unspecified type to an address of the receiving node; ns-3
+            // ends with "bad link type" when it receives such a link.
             if (isOwn(Ipv4Address(Load32(&links[at]))))
             {
                 return false;
@@ -62,7 +62,7 @@ AreLinksReadable(ConstBytes links, const IsOwn& isOwn)
 bool
 IsOlsrBodyReadable(uint8_t type, ConstBytes body, const IsOwn& isOwn)
 {
-    constexpr size_t PREFIX = 4; // bytes of a HELLO or TC message before its list
+    constexpr size_t PREFIX = 4; // bytes of a HELLO or TC body before its list
     switch (type)
     {
     case 1: // OLSR message HELLO
@@ -145,8 +145,9 @@ IsAodvReadable(ConstBytes packet)
 
 /**
  * Returns whether ns-3 can answer a packet of RIP or RIPng. ns-3 answers a request for only some
- * routes through the socket of the interface, and ends if the interface has no socket because RIP
- * must not send on it (Rip and RipNg, HandleRequests()). Routers request all routes.
+ * routes through the socket of the interface at which the request arrived. If RIP is set not to
+ * send on the interface, the interface has no socket, and ns-3 ends (Rip and RipNg,
+ * HandleRequests()). Routers request all routes.
  * @param all the entry that requests all routes
  * @return false if the packet is a request for only some routes
  */
@@ -166,8 +167,8 @@ IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
 bool
 IsRipReadable(ConstBytes packet)
 {
-    // The entry that requests all routes may have any address family: ns-3 sets a family, RFC 2453
-    // sets none.
+    // The entry that requests all routes is accepted with any address family: the family is zero in
+    // RFC 2453, but not in the requests of ns-3.
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;
     if (packet.size() >= RIP_HEADER + 2)
@@ -181,7 +182,7 @@ IsRipReadable(ConstBytes packet)
 bool
 IsRipngReadable(ConstBytes packet)
 {
-    constexpr size_t PREFIX_LENGTH = 18; // offset of the prefix length in an entry
+    constexpr size_t PREFIX_LENGTH = 18; // offset of the prefix length in a RIPng route entry
     constexpr uint8_t LONGEST = 128;
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;

@@ -21,7 +21,7 @@ namespace
 using viaduct::wire::ConstBytes;
 namespace wire = viaduct::wire;
 
-/** @return whether ns-3 can parse a segment, the part of a packet from the transport header on */
+/** @return whether ns-3 can parse a segment: a transport header and the bytes after it */
 bool
 IsTransportParsable(uint8_t protocol, ConstBytes segment)
 {
@@ -159,12 +159,12 @@ IsKnownProtocol(uint8_t protocol)
 }
 
 /**
- * Returns whether a neighbour solicitation has the sender's link-layer address if ns-3 needs it.
- * ns-3 reads a missing link-layer address from its neighbour cache, even while the address is being
- * resolved, and ends (Icmpv6L4Protocol::HandleNS()).
+ * Returns whether a neighbour solicitation has the sender's link-layer address if ns-3 needs the
+ * address. If the address is missing, ns-3 reads it from its neighbour cache, and ends if the cache
+ * is still resolving the address (Icmpv6L4Protocol::HandleNS()).
  * @param isFromNobody whether the packet's source is ::, as in duplicate address detection
- * @return false for a neighbour solicitation without the link-layer address, or, if the source is
- * ::, with a link-layer address; true for other messages
+ * @return false for a neighbour solicitation that has no link-layer address and a source other than
+ * ::, or that has a link-layer address and the source ::; true for all other messages
  */
 bool
 IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)

@@ -20,18 +20,18 @@ namespace ns3
  * ns-3's headers trust their input: a packet shorter than its length fields ends the simulator.
  *
  * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
- * @param packet the packet, from the network header on, padding included
+ * @param packet the network header and the bytes after it, including the frame's padding
  * @return true if every length in the IP and ARP headers and IPv6's extension headers, and in the
  * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's length, and if ns-3
- * can read the message of an ICMPv6 packet; the node's TransportGuard makes further checks of
- * packets to the node's own addresses
+ * can read the message of an ICMPv6 packet. (Packets to the node's own addresses are also checked
+ * by the node's TransportGuard.)
  */
 bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 
 /**
  * @ingroup viaduct
- * @brief Returns whether a packet has IPv4 options: ns-3 skips them when reading, but writes a
- * header without them whose length field is wrong.
+ * @brief Returns whether a packet has IPv4 options. ns-3 skips options when it reads a header. When
+ * it forwards the packet, it writes a header that has no options and a wrong length field.
  *
  * @param protocol EtherType
  * @param packet a packet for which IsParsable() returns true
@@ -48,8 +48,8 @@ HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
  * @ingroup viaduct
  * @param mtu the interface's MTU, bytes
  * @param protocol EtherType
- * @return the maximum payload of a frame of this EtherType, in bytes: the MTU, to which a VLAN tag
- * of the user is added
+ * @return the maximum payload of a frame of this EtherType, in bytes: the MTU, plus the size of the
+ * VLAN tag if the frame has a VLAN tag
  */
 inline uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)

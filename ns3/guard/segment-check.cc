@@ -84,7 +84,7 @@ IsReadableIcmp(ConstBytes message)
 {
     constexpr uint8_t UNREACHABLE = 3;
     constexpr uint8_t TIME_EXCEEDED = 11;
-    constexpr std::size_t QUOTED = 8; // minimum bytes after the quoted IP header
+    constexpr std::size_t QUOTED = 8; // minimum bytes of the quoted packet after its IP header
     const auto icmp = wire::IcmpHeader::Parse(message);
     if (!icmp || (icmp->type != UNREACHABLE && icmp->type != TIME_EXCEEDED))
     {

@@ -23,8 +23,8 @@ namespace ns3
  * RFC 4443, RFC 4861, RFC 7323, RFC 9293.
  *
  * @param protocol IP protocol number
- * @param segment the complete packet, from the transport header on
- * @return true if ns-3 can read the packet, or if the protocol is none of UDP, TCP, ICMP, ICMPv6
+ * @param segment the transport header and all bytes after it, of a reassembled packet
+ * @return true if ns-3 can read the packet, or if the protocol is not UDP, TCP, ICMP or ICMPv6
  */
 bool IsReadableSegment(uint8_t protocol, viaduct::wire::ConstBytes segment);
 

@@ -67,7 +67,7 @@ InsertOnAll(Ptr<Stack> stack, Ptr<TransportGuard> guard)
     }
 }
 
-/** @return whether a protocol is without a guard on all interfaces of an IP layer */
+/** @return whether no interface of an IP layer has a guard for a protocol */
 template <typename Stack>
 bool
 IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
@@ -87,7 +87,7 @@ IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
 bool
 MayStopSending(Ptr<const Packet> segment)
 {
-    constexpr std::size_t FLAGS = 13, WINDOW = 14, END = 16; // offsets in the header, RFC 9293
+    constexpr std::size_t FLAGS = 13, WINDOW = 14, END = 16; // offsets in TCP's header, RFC 9293
     constexpr uint8_t ACK = 0x10;
     uint8_t bytes[END] = {};
     return segment->CopyData(bytes, END) == END &&

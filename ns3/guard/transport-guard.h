@@ -16,20 +16,21 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Receives packets in place of a node's UDP, TCP and ICMP and drops packets that ns-3 cannot
- * read (IsReadableSegment(), IsReadableDatagram()): any sender on a real network can send such
- * packets, and they would end the simulator.
+ * @brief Receives the packets for a node's UDP, TCP or ICMP, drops packets that ns-3 cannot read
+ * (IsReadableSegment(), IsReadableDatagram()), and passes all other packets to the protocol. Any
+ * sender on a real network can send unreadable packets, which would end the simulator.
  *
- * After each segment that may start TCP's persist timer, which probes windows of zero, the guard
- * makes the timer do nothing without data to send (ns3access::ProbeOnlyWithData()): otherwise a
- * single RST to a listening port would end the simulator.
+ * TCP's persist timer probes windows of zero. After each segment that may start the timer, the
+ * guard makes the timer do nothing if the socket has no data to send
+ * (ns3access::ProbeOnlyWithData()). Without this change a single RST to a listening port would end
+ * the simulator.
  *
- * The guard is after reassembly, so fragments do not bypass it. Datagrams for a port to which no
- * socket of ns-3 is bound are for a program of the node: the guard checks only the datagrams'
- * headers. ICMPv6 has no guard, as Ipv6Interface casts the object that is registered under ICMPv6's
- * protocol number (ipv6-interface.cc); IsParsable() checks ICMPv6 messages. Advertisements of real
- * neighbours that ns-3's ICMPv6 does not understand are handled by
- * TakeAdvertisementsWithoutAddress().
+ * The guard receives packets after reassembly, so fragments do not bypass the guard. Datagrams for
+ * a port to which no socket of ns-3 is bound are for a program of the node: the guard checks only
+ * the datagrams' headers. ICMPv6 has no guard, because Ipv6Interface casts the object that is
+ * registered under ICMPv6's protocol number (ipv6-interface.cc); IsParsable() checks ICMPv6
+ * messages. TakeAdvertisementsWithoutAddress() handles the advertisements of real neighbours that
+ * ns-3's ICMPv6 does not understand.
  */
 class TransportGuard : public IpL4Protocol
 {
@@ -38,9 +39,10 @@ class TransportGuard : public IpL4Protocol
     static TypeId GetTypeId();
 
     /**
-     * Installs guards for the UDP, TCP and ICMP of a node, on its present interfaces.
-     * @param node the node; no effect without UDP
-     * @return the guard of UDP; null without UDP
+     * Installs guards for the UDP, TCP and ICMP of a node on all current interfaces of the node.
+     * Does nothing if the node has no UDP.
+     * @param node the node
+     * @return the guard of UDP; null if the node has no UDP
      */
     static Ptr<TransportGuard> Install(Ptr<Node> node);
 
@@ -84,8 +86,8 @@ class TransportGuard : public IpL4Protocol
     bool IsBound(uint16_t port) const;
 
     Ptr<Node> m_node;                  //!< the guarded node
-    Ptr<IpL4Protocol> m_inner;         //!< the guarded protocol
-    std::shared_ptr<uint64_t> m_drops; //!< packets dropped by all guards
+    Ptr<IpL4Protocol> m_inner;         //!< the protocol that this object guards
+    std::shared_ptr<uint64_t> m_drops; //!< number of packets dropped by the node's guards
 };
 
 } // namespace ns3

@@ -65,7 +65,7 @@ class KernelApplicationHelper : public ApplicationHelper
     std::vector<std::string> m_words; //!< the program and its arguments
     //! The environment variables, by name, in addition to the default environment.
     std::map<std::string, std::string> m_environment;
-    std::string m_outputPrefix; //!< prefix of the files; empty: no files
+    std::string m_outputPrefix; //!< prefix of the output files' names; empty: no files
 };
 
 } // namespace ns3

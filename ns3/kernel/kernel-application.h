@@ -56,7 +56,7 @@ class KernelApplication : public Application
 
     /**
      * Signature of the callback for a program that cannot be started.
-     * @param [in] reason the text that describes the attempt and the reason of the failure
+     * @param [in] reason the error message: how the program was started, and why this failed
      */
     using StartFailureCallback = Callback<void, const std::string&>;
     /** Sets a callback for a program that cannot be started; without a callback the run ends.

@@ -31,17 +31,19 @@ NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
 namespace
 {
 
-// The assumed numbers of open files: RESERVED_FDS of the simulator itself, FILES_A_GUEST of each
-// guest (sockets, output), and FILES_A_DEVICE of each device (both ends of the connection and of
-// the channel of interrupts; for a guest with a separate process, only the simulator's ends).
+// The assumed numbers of open files: RESERVED_FDS for the simulator itself, FILES_A_GUEST for each
+// guest (sockets, output), and FILES_A_DEVICE for each device of a guest: both ends of the device's
+// connection to the simulator and of its channel for interrupts. If the guest has a separate
+// process, only the simulator's ends are open in this process.
 constexpr size_t RESERVED_FDS = 512;
 constexpr size_t FILES_A_GUEST = 16;
 constexpr size_t FILES_A_DEVICE = 4;
 
-// Time in which a kernel processes the carrier events of a node's devices: four devices, at 100
-// events per second.
+// The time in which a kernel processes the carrier events of one node: four devices with one event
+// each, at 100 events per second.
 const Time CARRIERS_OF_NODE = MilliSeconds(40);
-constexpr uint32_t NODES_A_GUEST = 512; // assumed maximum, for a guest with 2000 devices
+// The assumed maximum number of nodes of a guest, which has at most about 2000 devices.
+constexpr uint32_t NODES_A_GUEST = 512;
 
 } // namespace
 
@@ -73,7 +75,8 @@ KernelTimeline::Schedule(Instant at, std::function<void()> action)
 void
 KernelTimeline::WakeAt(Instant at)
 {
-    // Simulator::Cancel() would leave the event in the queue, and guests would stop at its time.
+    // Remove() is used because Simulator::Cancel() would leave the event in the simulator's queue,
+    // and guests would stop at the time of the cancelled event.
     ns3::Simulator::Remove(m_event);
     m_event = EventId();
     if (at != Instant::Never())
@@ -172,7 +175,7 @@ KernelCalendar::AllowOpenFiles() const
 {
     const char* const what = "the devices of kernel nodes need";
     size_t needed = RESERVED_FDS;
-    size_t embedded = 0; // further files of embedded guests, which are in this process
+    size_t embedded = 0; // additional files of the guests that run in this process
     for (const auto& guest : m_guests)
     {
         const size_t files = FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();

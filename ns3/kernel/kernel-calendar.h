@@ -76,7 +76,7 @@ class KernelCalendar : public Object
      * @param nodes the number of nodes that get their kernels at once
      */
     void ExpectNodes(uint32_t nodes);
-    /** Boots all guests at the first call; no effect at later calls. */
+    /** Boots all guests at the first call; later calls do nothing. */
     void Boot();
     /** @return whether Boot() was called */
     bool HasBooted() const
@@ -94,13 +94,13 @@ class KernelCalendar : public Object
     void AllowOpenFiles() const;
 
     KernelTimeline m_simulator;                           //!< the timeline of m_calendar
-    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< calendar, null before its use
+    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< null before GetCalendar()
     std::vector<Ptr<KernelGuest>> m_guests;               //!< guests in the order of their boot
     bool m_booted{false};                                 //!< whether Boot() was called
     Time m_uptime;                                        //!< attribute Uptime
     Time m_timeout;                                       //!< attribute Timeout
     bool m_oneProcessor;                                  //!< attribute OneProcessor
-    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< lease of the processor
+    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< lease of the kernels' processor
 };
 
 } // namespace ns3

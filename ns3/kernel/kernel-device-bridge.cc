@@ -34,7 +34,8 @@ constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
 constexpr uint16_t ARP = wire::ether_type::kArp;
 
 /** Returns the Ethernet destination of a packet from a link that has no Ethernet addresses: the
- * address of the packet's multicast group, the broadcast address, or `own`. */
+ * MAC address of the group for a multicast packet, the broadcast address for a broadcast packet,
+ * `own` for any other packet. */
 Mac48Address
 GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
 {
@@ -68,7 +69,7 @@ SaysNothingOfItsLink(Ptr<NetDevice> device)
            device->GetInstanceTypeId().IsChildOf(lte);
 }
 
-/** A frame as the queue item from which a device with several queues selects the queue. */
+/** The queue item that a device with several queues gets to select the queue for a frame. */
 class FrameItem : public QueueItem
 {
   public:
@@ -174,9 +175,9 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     m_nic = &nic;
     nic.SetTransmit(
         [this](std::span<const std::byte> frame, Token token) { Transmit(frame, token); });
-    // From this call on ns-3's own stack on this node receives no packets. A device without
-    // link-layer addresses may not have a promiscuous mode; on devices with addresses the
-    // promiscuous callback receives the destination.
+    // After this call, ns-3's own stack on this node receives no packets from the device. If the
+    // device has link-layer addresses, the promiscuous callback is used, because only this callback
+    // receives the frame's destination. A device without addresses may have no promiscuous mode.
     if (device->NeedsArp())
     {
         device->SetReceiveCallback(MakeCallback(&KernelDeviceBridge::Ignore, this));
@@ -196,8 +197,8 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     }
     else
     {
-        // The queues are connected later, because the traffic control layer, which is not used on
-        // this node, would take over the device's queues when the layer starts.
+        // The device's queues are connected in a later event: ns-3's traffic control layer, which
+        // is not used on this node, would otherwise take over the queues when the layer starts.
         Simulator::ScheduleNow(&KernelDeviceBridge::ConnectQueues, this);
     }
     device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
@@ -347,8 +348,8 @@ KernelDeviceBridge::Entered(size_t queue)
     m_inQueue[queue].push_back(std::exchange(m_handed, std::nullopt));
 }
 
-// Returns the oldest token of a queue to the kernel: a queue may reorder packets and does not
-// report which packet has left, and the kernel only needs to know the number of packets that wait.
+// Returns the token of the oldest frame in a queue to the kernel. A queue may reorder packets and
+// does not report which packet has left; the kernel needs only the number of waiting packets.
 void
 KernelDeviceBridge::Left(size_t queue)
 {
@@ -415,7 +416,7 @@ KernelDeviceBridge::SendNext()
 {
     while (!m_sending && !m_waiting.empty())
     {
-        m_sending = true; // set before Send(), which may report the end at once
+        m_sending = true; // before Send(), which may report the end of transmission at once
         if (!Send(m_waiting.front()))
         {
             m_sending = false;
@@ -474,8 +475,8 @@ KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
                                        const Address& to,
                                        NetDevice::PacketType type)
 {
-    // The destination is checked, too: a BridgeNetDevice passes the packet type that the frame had
-    // at the bridge's port.
+    // The destination address is checked in addition to the packet type: a BridgeNetDevice passes
+    // the packet type that the frame had at the port of the switch, not at the BridgeNetDevice.
     const Mac48Address destination = Mac48Address::ConvertFrom(to);
     if (type != NetDevice::PACKET_OTHERHOST || destination == OwnAddress())
     {

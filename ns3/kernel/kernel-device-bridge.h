@@ -36,10 +36,11 @@ namespace ns3
  * The bridge returns a frame's buffer to the kernel at a time that depends on the device. If the
  * device reports the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA), the
  * buffer is returned when the frame has left, so that the kernel's own queues react to the link. If
- * the device has a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice), the bridge passes frames to
- * the device while the queue that the frame's DS field selects has space, and returns the buffer
- * when the frame has left that queue, unless the queue has limits already (QueueLimits). On all
- * other devices the buffer is returned when the device has accepted the frame.
+ * the device has a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice), the frame's DS field selects
+ * one of the device's queues. The bridge passes the frame to the device when this queue has space,
+ * and returns the buffer when the frame has left the queue. If the queue already has ns-3's
+ * QueueLimits, and on all other devices, the buffer is returned when the device has accepted the
+ * frame.
  */
 class KernelDeviceBridge : public Object
 {
@@ -55,15 +56,15 @@ class KernelDeviceBridge : public Object
     /** Sets a handler for changes of the MTU. ns-3's devices do not report such changes, so the
      * bridge compares the MTU at each frame and at each change of the link.
      * @param handler the function that is called with a new MTU of the ns-3 device
-     * @param mtu the present MTU of the ns-3 device
+     * @param mtu the current MTU of the ns-3 device
      */
     void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
     /** Writes the frames that the kernel sends and receives to a capture file.
      * @param file the file's name
      */
     void EnablePcap(const std::string& file);
-    /** Sets whether received frames are passed to the kernel. The driver of an interface that is
-     * down would keep the frames until the interface is up again.
+    /** Sets whether received frames are passed to the kernel. If the kernel's interface is down,
+     * frames must be dropped, as the driver would keep them until the interface is up again.
      * @param up whether the kernel's interface is up
      */
     void SetUp(bool up)
@@ -72,8 +73,8 @@ class KernelDeviceBridge : public Object
     }
 
     /**
-     * Makes the bridge drop frames, in both directions, of an address family that is down: a
-     * kernel's interface is up for both IPv4 and IPv6, an interface of ns-3 for each separately.
+     * Makes the bridge drop the frames of IPv4 or IPv6 in both directions. In ns-3 an interface
+     * can be down for one of IPv4 and IPv6; in a kernel an interface is up or down for both.
      * @param ipv4 whether IPv4 and ARP pass
      * @param ipv6 whether IPv6 passes
      */
@@ -87,7 +88,8 @@ class KernelDeviceBridge : public Object
      * is valid during the call. */
     using Watch = std::function<void(std::span<const std::byte> frame, bool isSent)>;
 
-    /** Sets a function that sees the frames. @param watch called with every frame */
+    /** Sets the function that is called with every frame that the kernel sends or receives.
+     * @param watch the function */
     void SetWatch(Watch watch)
     {
         m_watch = std::move(watch);
@@ -160,15 +162,15 @@ class KernelDeviceBridge : public Object
     viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's device
     bool m_tellsEnd{false};                //!< whether m_device has trace source PhyTxEnd
     Ptr<NetDeviceQueueInterface> m_queues; //!< queues of m_device; null: none, or PhyTxEnd is used
-    std::deque<Waiting> m_waiting;         //!< frames that the device has not accepted or sent
+    std::deque<Waiting> m_waiting;         //!< frames not yet accepted or sent by m_device
     std::optional<Token> m_handed;         //!< token of the frame being passed to the device
     /**
      * The tokens of the frames in each queue of the device; a frame that the device created itself
      * has no token.
      */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
-    Watch m_watch;                                   //!< function of SetWatch(), or null
-    std::function<void(uint16_t)> m_mtuChanged;      //!< handler of WatchMtu()
+    Watch m_watch;                                   //!< function set by SetWatch(); or null
+    std::function<void(uint16_t)> m_mtuChanged;      //!< handler set by WatchMtu()
     uint16_t m_mtu{0};                               //!< last MTU passed to m_mtuChanged
     bool m_up{true};                                 //!< whether the kernel's interface is up
     bool m_ipv4{true};                               //!< whether IPv4 and ARP pass

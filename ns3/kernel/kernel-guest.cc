@@ -201,10 +201,10 @@ KernelGuest::Enter()
     // net/ipv6/addrconf.c, addrconf_init_net()).
     const std::pair<const char*, const char*> defaults[] = {
         {"net.core.devconf_inherit_init_net", "1"},
-        {"net.ipv4.ip_forward", "1"}, // default of ns-3's nodes for IPv4, not IPv6
+        {"net.ipv4.ip_forward", "1"}, // nodes of ns-3 forward IPv4, but not IPv6, by default
         {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
         {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
-        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // behaviour of ns-3's own stack
+        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // ns-3's own stack also keeps addresses
         {"net.ipv6.conf.default.accept_dad", "0"},
         {"net.ipv6.conf.all.accept_dad", "0"}};
     for (const auto& [name, value] : defaults)
@@ -276,9 +276,9 @@ KernelGuest::Prepare()
     {
         node->Prepare();
     }
-    // The memory in MiB: twice the memory of each namespace and of each device with its ring of
-    // buffers, and less for many devices, which do not all need that memory at once: at boot a
-    // kernel writes 1/64 of the memory, the descriptors of all pages.
+    // The guest's memory in MiB: twice the memory that each namespace and each device (with its
+    // ring of buffers) needs. With many devices, which do not all need this memory at once, the
+    // memory is smaller, because at boot a kernel writes 1/64 of it (the descriptors of all pages).
     constexpr size_t OF_MANY = 512;
     const size_t twice = 64 + 2 * (m_nodes.size() + m_macs.size());
     const size_t wanted = twice <= OF_MANY ? twice : OF_MANY + (twice - OF_MANY) / 2;

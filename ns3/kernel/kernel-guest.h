@@ -51,12 +51,12 @@ class KernelGuest : public Object
      * @return the node's number in the guest
      */
     uint32_t AddNode(Ptr<KernelNode> node, const std::string& name);
-    /** Adds a device to the guest, during Prepare().
+    /** Adds a device to the guest; called during Prepare().
      * @param device the ns-3 device that the guest's device represents
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
-    /** Adds a device that represents no ns-3 device.
+    /** Adds a device that does not represent an ns-3 device.
      * @param mac the device's address
      * @return the guest's device
      */
@@ -66,9 +66,9 @@ class KernelGuest : public Object
     void Prepare();
     /** Throws viaduct::Error if the guest's agent does not answer; called after the boot. */
     void CheckBooted();
-    /** Passes the present routes of all nodes to the kernel, and then the queued requests of
-     * sockets, if the boot has ended and the kernel has all devices of all nodes; otherwise no
-     * effect. Called after the boot and when the kernel has a further device of a node.
+    /** If the boot has ended and the kernel has all devices of all nodes, passes the current routes
+     * of all nodes to the kernel, and then the queued requests of sockets; otherwise does nothing.
+     * Called after the boot, and each time the kernel has got another device of a node.
      */
     void StartNodes();
 

@@ -39,7 +39,7 @@ class KernelIpLayer : public Layer
     // Inherited from Layer
     uint32_t AddInterface(Ptr<NetDevice> device) override
     {
-        // A kernel's devices must be known when the kernel boots.
+        // Devices cannot be added after the boot, because a kernel's devices are set at the boot.
         const auto kernel = this->template GetObject<KernelNode>();
         if (kernel && KernelCalendar::Get()->HasBooted() && !kernel->GetBridge(device))
         {
@@ -94,10 +94,10 @@ class KernelIpLayer : public Layer
     }
 
   protected:
-    /** Reports a change to the node's KernelNode; no effect if the node has no KernelNode.
+    /** Reports a change to the node's KernelNode; does nothing if the node has no KernelNode.
      * @param interface the interface that was changed
      * @param change the function of KernelNode that is called
-     * @param what the function's further arguments
+     * @param what the function's arguments after the device
      */
     template <class Change, class... What>
     void PassOn(uint32_t interface, Change change, const What&... what)

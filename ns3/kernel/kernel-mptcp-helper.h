@@ -17,7 +17,8 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @brief Makes MPTCP connections (of KernelMptcpSocketFactory, and of programs that use MPTCP) use
- * several devices of nodes of KernelStackHelper, as "ip mptcp" does on a machine.
+ * several devices of nodes of KernelStackHelper. On a Linux machine, the command "ip mptcp" sets
+ * the same limits and endpoints.
  *
  * A minimal example, in which the server announces its second address and the client may use that
  * address:
@@ -59,10 +60,10 @@ class KernelMptcpHelper
      * @param flags a combination of Flag
      */
     static void AddEndpoint(Ptr<NetDevice> device, uint32_t flags);
-    /** Makes a node send packets whose source is an address of a device through that device, not
-     * through the device of the destination's route: otherwise a subflow from a second address may
-     * leave through the first device. Such routes also help other protocols with several addresses
-     * (SCTP).
+    /** Makes a node send packets whose source is an address of a device through that device.
+     * Without this source route, the route to the destination selects the device, so that a subflow
+     * from a second address may leave through the first device. Source routes also help other
+     * protocols with several addresses (SCTP).
      * @param device a device of a kernel node
      * @param gateway an Ipv4Address or Ipv6Address on the device's link, the gateway to all other
      * networks; an empty Address: no gateway

@@ -52,7 +52,8 @@ KernelNodeRoutes::AddRules(const Route& route)
         return;
     }
     m_agent.AddRule(m_node, IpPrefix{{family, {}}, 0}, viaduct::fib::kPreferredTable);
-    if (family == Family::kIpv6) // otherwise a preferred default route would apply to fe80::/10
+    // A preferred default route must not apply to link-local addresses (fe80::/10).
+    if (family == Family::kIpv6)
     {
         m_agent.AddRule(m_node, IpPrefix::Parse("fe80::/10"), RT_TABLE_MAIN);
     }

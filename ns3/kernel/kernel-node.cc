@@ -101,7 +101,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     // Kernel parameters of the node's namespace that the namespace does not inherit from the
     // guest's initial namespace (KernelGuest).
     m_sysctls = {{"net.ipv4.ping_group_range", "0 2147483647"},
-                 {"net.ipv4.igmp_max_memberships", "65536"}}; // ns-3's stack has no such limit
+                 {"net.ipv4.igmp_max_memberships", "65536"}}; // unlimited in ns-3's stack
 }
 
 void
@@ -260,7 +260,7 @@ KernelNode::Prepare()
     ipv4->GetAttribute("IpForward", forwards4);
     ipv6->GetAttribute("IpForward", forwards6);
     m_forwards6 = forwards6.Get();
-    // New namespaces forward IPv4 by default, not IPv6 (KernelGuest::Enter()).
+    // A new namespace forwards IPv4, but not IPv6, by default (KernelGuest::Enter()).
     if (!forwards4.Get())
     {
         WriteSysctl("net.ipv4.ip_forward", "0");
@@ -377,9 +377,9 @@ KernelNode::Configure(Port& port)
     m_guest->StartNodes();
 }
 
-// Adds an address to the kernel; with a protocol that finds routes on demand, without the route to
-// the connected network: such a protocol finds routes to neighbours, too, which may lead over other
-// nodes.
+// Adds an address to the kernel. If a routing protocol finds routes on demand, the kernel does not
+// add the route to the address's connected network: the protocol also finds routes to neighbours,
+// and such a route may lead over other nodes.
 void
 KernelNode::AddAddress(const Port& port, const IpPrefix& address)
 {
@@ -425,7 +425,7 @@ KernelNode::Find(Ptr<NetDevice> device)
 {
     const auto found = std::find_if(
         m_ports.begin(), m_ports.end(), [&](const Port& port) { return port.device == device; });
-    // Until the kernel has the device, changes need no work: Configure() will read all settings.
+    // Changes before the kernel has the device are ignored: Configure() will read all settings.
     return found != m_ports.end() && found->ifindex != 0 ? &*found : nullptr;
 }
 
@@ -477,7 +477,7 @@ KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
     }
 }
 
-// Writes the setting for IPv4 of the interface, as IPv4 forwarding is a setting of each interface.
+// Writes the IPv4 forwarding setting of one interface; each interface has a separate setting.
 void
 KernelNode::WriteForwarding(const Port& port)
 {
@@ -485,9 +485,10 @@ KernelNode::WriteForwarding(const Port& port)
     WriteSysctl("net.ipv4.conf." + port.name + ".forwarding", router ? "1" : "0");
 }
 
-// Writes the settings for IPv6. IPv6 forwarding depends only on the node's setting
-// (net/ipv6/ip6_output.c, ip6_forward()); an interface's setting determines whether the node acts
-// on the interface as a router or as a host, which accepts router advertisements.
+// Writes the IPv6 forwarding settings of the node and of one interface. Whether the kernel forwards
+// depends only on the node's setting (net/ipv6/ip6_output.c, ip6_forward()). The interface's
+// setting determines whether the node acts on the interface as a router, or as a host, which
+// accepts router advertisements.
 void
 KernelNode::WriteForwarding6(const Port& port)
 {
@@ -533,7 +534,8 @@ KernelNode::StartRoutes()
     // Passes the routes that exist before the start of the simulation to the kernel, before sockets
     // are opened; routes that protocols find are passed later.
     m_routes->Update();
-    // The event runs after the initialization of the routing protocols.
+    // RouteSource::Start() is called in an event, after the initialization of the routing
+    // protocols.
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
         if (m_routes)
         {

@@ -49,9 +49,9 @@ class KernelNode : public Object
      */
     void SetSysctl(const std::string& name, const std::string& value);
     /**
-     * Sets the interval of requests for a neighbour's address. Kernels that send their first
-     * requests at the same instant repeat them at the same instants: on a radio channel, senders
-     * that do not receive each other would lose all requests.
+     * Sets the interval of requests for a neighbour's address. Two kernels with equal intervals
+     * that send a first request at the same instant also repeat the request at the same instants.
+     * On a radio channel, if the two senders do not receive each other, all requests would be lost.
      * @param device a device of the node
      * @param interval the time between two requests for a neighbour's address (ARP and neighbour
      * solicitation; retrans_time_ms of the device), in whole milliseconds
@@ -131,8 +131,8 @@ class KernelNode : public Object
     std::string GetInterface(Ptr<NetDevice> device) const;
 
     /**
-     * @name Change reports of KernelIpv4 and KernelIpv6; at the boot KernelNode itself reads the
-     * state of the node's IP layers @{
+     * @name Functions that KernelIpv4 and KernelIpv6 call to report changes; at the boot KernelNode
+     * itself reads the state of the node's IP layers @{
      */
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
@@ -195,7 +195,7 @@ class KernelNode : public Object
     bool m_forwardingChosen6{false};              //!< whether SetForwarding() was called for IPv6
     std::string m_pcapPrefix;                     //!< prefix of capture files; empty: no files
     std::vector<Port> m_ports;                    //!< the node's devices
-    std::vector<Later> m_later;                   //!< waiting work, oldest first
+    std::vector<Later> m_later;                   //!< work that waits for a device, oldest first
     /** The gateways of AddSourceRoute(), by device, to add the source routes again: the kernel
      * removes the routes when the device goes down. */
     std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;

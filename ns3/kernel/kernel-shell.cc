@@ -40,11 +40,12 @@ namespace
 
 // Steps of virtual time between two polls of the shells. A key press at a prompt advances virtual
 // time by FIRST_STEP, which suffices for the shell to echo the key, as computing takes no virtual
-// time. While a program runs, the steps grow up to MAX_STEP, so that short commands advance the
-// clock little and long commands have little overhead.
+// time. While a program runs, the steps grow up to MAX_STEP: a short command advances virtual time
+// by little, and a long command causes few polls.
 const Time FIRST_STEP = MicroSeconds(100);
 const Time MAX_STEP = MilliSeconds(5);
-// Maximum lag behind the wall clock: a simulation with a larger lag does not catch up.
+// The maximum lag of virtual time behind the wall clock. A simulation whose lag is larger does not
+// catch up.
 constexpr Duration MAX_LAG = Duration::Milliseconds(100);
 
 } // namespace
@@ -201,8 +202,8 @@ KernelShell::Pause()
                   << (names.size() > 1 ? " ... " + names.back() : "")
                   << ") or viaduct kernel resume" << std::endl;
     }
-    // Turn() runs after the events that are due at this instant: at the simulation's start, after
-    // the boot.
+    // Turn() is called in a separate event, after all other events that are due at this instant,
+    // for example the boot of the kernels at the simulation's start.
     Simulator::ScheduleNow(&KernelShell::Turn, this);
 }
 
@@ -224,7 +225,7 @@ KernelShell::Turn()
         ServeWatched();
         if (Simulator::IsFinished())
         {
-            return; // m_readable has stopped the simulation
+            return; // ServeWatched() has called m_readable, which stopped the simulation
         }
         if (m_server->Serve())
         {

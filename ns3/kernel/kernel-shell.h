@@ -48,7 +48,7 @@ class KernelShell : public Object
      */
     static Ptr<KernelShell> Get();
     /** Pauses the simulation at an instant. May be called several times.
-     * @param at the virtual time of the pause, not before the present time
+     * @param at the virtual time of the pause, not before the current time
      */
     static void PauseAt(const Time& at);
 
@@ -115,15 +115,15 @@ class KernelShell : public Object
     std::string m_name;                                    //!< attribute Name
     Handler m_paused;                                      //!< called at a pause
     Handler m_resumed;                                     //!< called at the end of a pause
-    std::function<View()> m_view;                          //!< function of SetView(), or empty
-    int m_watched{-1};                                     //!< descriptor of Watch(); -1: none
+    std::function<View()> m_view;                          //!< set by SetView(); may be empty
+    int m_watched{-1};                                     //!< descriptor set by Watch(); or -1
     Handler m_readable;                                    //!< called when m_watched is readable
-    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< record of the pause, or null
-    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< serves shells; null: no pause
+    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< record of the pause; or null
+    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< serves shells; null: not paused
     //! The clients for the guests' programs, kept between pauses, because each guest must have a
     //! single client, which numbers the guest's programs.
     std::set<std::shared_ptr<viaduct::guest::ProgramClient>> m_clients;
-    bool m_settled{false};         //!< whether all events of the present time have run
+    bool m_settled{false};         //!< whether all events of the current time have run
     bool m_running{false};         //!< whether virtual time advances, because a program runs
     Time m_step;                   //!< virtual time until the next Turn()
     Time m_anchor;                 //!< virtual time when the programs began to run

@@ -118,7 +118,8 @@ KernelStateCsv::File::Add(const std::string& row)
     }
     catch (const viaduct::Error& error)
     {
-        // The simulation continues without the rows, for example if the disk is full.
+        // If the rows cannot be written, for example because the disk is full, the simulation
+        // continues.
         m_failed = true;
         std::cerr << "error: " << error.what() << "; the following rows are missing from the file"
                   << std::endl;
@@ -241,7 +242,7 @@ KernelStateCsv::AddCounters(const KernelState::Counters& counters)
 {
     for (const auto& [name, value] : counters)
     {
-        int64_t& known = m_known[name]; // 0 for a new counter
+        int64_t& known = m_known[name]; // last written value; 0 for a new counter
         if (known != value)
         {
             known = value;

@@ -26,8 +26,9 @@ class KernelStateCsv
 {
   public:
     /**
-     * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows, and adds
-     * rows to the files from this call on. Throws viaduct::Error if a file cannot be written.
+     * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows. After
+     * this call, each sample of @p state adds rows. Throws viaduct::Error if a file cannot be
+     * written.
      * @param prefix the prefix of the files' names
      * @param state the node's state, to which this object holds a reference
      */
@@ -70,7 +71,7 @@ class KernelStateCsv
     File m_tcp;                    //!< file PREFIX-tcp.csv
     File m_qdisc;                  //!< file PREFIX-qdisc.csv
     File m_nstat;                  //!< file PREFIX-nstat.csv
-    KernelState::Counters m_known; //!< counters as last written
+    KernelState::Counters m_known; //!< last written value of each counter
 };
 
 } // namespace ns3

@@ -119,7 +119,8 @@ KernelState::SetInterval(Time interval)
 void
 KernelState::Start()
 {
-    // Simulator::Cancel() would leave the event in the queue, and guests would stop at its time.
+    // Remove() is used because Simulator::Cancel() would leave the event in the simulator's queue,
+    // and guests would stop at the time of the cancelled event.
     Simulator::Remove(m_event);
     m_event = EventId();
     if (m_stack && m_interval.IsStrictlyPositive())

@@ -38,8 +38,9 @@ namespace
 {
 
 constexpr const char* DEVICE = "upcall0";
-constexpr int LOOPBACK = 1;              //!< ifindex of packets that the node itself sends
-constexpr uint32_t FIRST_TABLE = 100000; //!< first routing table; greater than KernelNode's
+constexpr int LOOPBACK = 1; //!< ifindex of packets that the node itself sends
+/** Number of the first routing table for upcalls; the tables of KernelNode have lower numbers. */
+constexpr uint32_t FIRST_TABLE = 100000;
 /** The minimum time between two copies of packets of a flow, which is several times shorter than
  * the lifetimes that routing protocols give to routes in use. */
 const Time COPY_INTERVAL = MilliSeconds(250);
@@ -49,7 +50,9 @@ constexpr uint8_t LOCAL = 0x06;   //!< first byte of the MAC addresses, locally 
 constexpr uint8_t DEVICES = 0x75; //!< second byte of the MAC addresses of upcall devices
 constexpr uint8_t ORIGINS = 0x76; //!< second byte of the MAC addresses of next hops
 
-/** @return a MAC address that contains a kind and a number */
+/** @param kind the address's second byte: DEVICES or ORIGINS
+ * @param number the address's last four bytes
+ * @return the MAC address */
 MacAddress
 MacOfNumber(uint8_t kind, uint32_t number)
 {
@@ -61,7 +64,8 @@ MacOfNumber(uint8_t kind, uint32_t number)
              static_cast<uint8_t>(number)}};
 }
 
-/** @return the address of the next hop on the upcall device that represents an origin of packets */
+/** @return the IP address of the next hop, on the upcall device, for packets of one origin: packets
+ * that arrived on one interface, or that the node itself sends */
 IpAddress
 HopOf(Family family, uint32_t number)
 {
@@ -118,7 +122,7 @@ class DeviceAddresses : public Object
         }
     }
 
-    std::map<IpAddress, MacAddress> m_known; //!< addresses as read at m_read
+    std::map<IpAddress, MacAddress> m_known; //!< addresses at the time m_read
     Time m_read{Seconds(-1)};                //!< time at which m_known was filled
 };
 
@@ -186,7 +190,8 @@ class KernelUpcalls::Kernel : public UpcallPort::Kernel
         return PerSimulation<DeviceAddresses>::Get()->Find(address);
     }
 
-    // Holds no packets: in virtual time the kernel has a new route before the next packet.
+    // Does nothing: packets need not be held, because in virtual time the kernel has a new route
+    // before the next packet.
     void Hold(const std::vector<UpcallPort::Neighbour>&, bool) override
     {
     }
@@ -258,7 +263,8 @@ KernelUpcalls::Start(const std::vector<Interface>& interfaces)
     const std::string settings = std::string("net.ipv6.conf.") + DEVICE;
     if (families.contains(Family::kIpv6))
     {
-        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1"); // no link-local address
+        // The upcall device gets no link-local address.
+        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1");
     }
     else
     {
@@ -314,8 +320,8 @@ KernelUpcalls::IsOwn(const IpAddress& address) const
                                                  wireconversion::ToIpv6(address)) >= 0;
 }
 
-// Passes a copy of a packet that has arrived, or that the node itself sends, to the port, at most
-// once per flow and COPY_INTERVAL.
+// Passes a copy of a packet that has arrived, or that the node itself sends, to m_port: for each
+// flow at most one copy per COPY_INTERVAL.
 void
 KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
 {
@@ -340,8 +346,8 @@ KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
     GiveUp(isSent ? 0 : ifindex, true, packet);
 }
 
-// Passes a packet to the port in an event of this node, as the call may be in an event of another
-// node.
+// Passes a packet to m_port in a new event of this node, because the caller may run in an event of
+// another node.
 void
 KernelUpcalls::GiveUp(int ifindex, bool isCopy, std::span<const std::byte> packet)
 {

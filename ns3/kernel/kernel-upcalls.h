@@ -37,8 +37,9 @@ namespace ns3
  *
  * The kernel has an additional device, the upcall device, whose frames are sent to this object.
  * After the rules that find routes, the kernel has a rule for each interface on which a packet may
- * have arrived: the default route of the rule's table has a separate next hop on the upcall device,
- * whose MAC address identifies the interface. So the kernel itself reports the origin of a packet.
+ * have arrived. The default route of the rule's table has a separate next hop on the upcall device,
+ * and the MAC address of this next hop identifies the interface. So a frame's destination address
+ * identifies on which interface the packet arrived.
  * Routes in use are observed at the bridges of the node's other devices.
  */
 class KernelUpcalls : public Object

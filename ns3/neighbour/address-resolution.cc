@@ -47,7 +47,7 @@ class AddressResolution : public Object
     Ptr<ArpNeighbours> m_arp;
     std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< IPv6 neighbours, one object for each interface
     bool m_onRadio{false}; //!< whether any call of ResolveAddressesAsKernelsDo() had onRadio set
-    Sysctls m_sysctls; //!< sysctls of the last call of ResolveAddressesAsKernelsDo() that had any
+    Sysctls m_sysctls;     //!< last non-empty `sysctls` that ResolveAddressesAsKernelsDo() received
 
   protected:
     void DoDispose() override
@@ -79,7 +79,7 @@ HasUserDefault(const std::string& attribute)
            info.originalInitialValue->SerializeToString(info.checker);
 }
 
-/** @return whether Config::SetDefault() was called for one of several attributes of T */
+/** @return whether Config::SetDefault() was called for at least one of several attributes of T */
 template <class T>
 bool
 HasUserDefaults(const std::vector<std::string>& attributes)
@@ -87,7 +87,8 @@ HasUserDefaults(const std::vector<std::string>& attributes)
     return std::any_of(attributes.begin(), attributes.end(), HasUserDefault<T>);
 }
 
-/** @return the limit of a queue that the user has set by Config::SetDefault(); nothing: not set */
+/** @return the limit of a queue, if the user has set the limit by Config::SetDefault(); otherwise
+ * nothing */
 template <class T>
 std::optional<uint32_t>
 GetUsersLimit(const std::string& attribute)
@@ -101,8 +102,8 @@ GetUsersLimit(const std::string& attribute)
     return static_cast<uint32_t>(value.Get());
 }
 
-/** Sets a limit to the value of a kernel's neighbour setting of an interface, if the setting is
- * given and is a number; a setting of the interface overrides that of "default". */
+/** Passes the value of the kernel's neighbour setting @p name to @p set, if the setting is given
+ * and is a number. A setting for the interface overrides the setting for "default". */
 void
 SetBySysctl(const Sysctls& sysctls,
             bool isIpv6,
@@ -129,10 +130,10 @@ SetBySysctl(const Sysctls& sysctls,
 NeighbourLimits
 LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolution& resolution)
 {
-    // Minimum factor of the base of the reachable time, which is 30 s by default.
+    // The reachable time is a base, 30 s by default, times a random factor of at least LEAST.
     constexpr double LEAST = 0.5;
     constexpr double MOST = 1.5;
-    // First random stream; far from the streams that users assign.
+    // The first random stream of this function; far from the streams that users assign.
     constexpr int64_t STREAMS = int64_t{0x6e656967} << 31;
     constexpr int64_t INTERFACES = 1024;
     const int64_t stream =
@@ -155,7 +156,8 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
     limits.reachable = limits.reachable * random->GetValue();
     if (resolution.m_onRadio)
     {
-        // Maximum random part of the request interval, s: the duration of some hundred frames.
+        // Maximum random part of the request interval in seconds: as long as several hundred
+        // frames.
         constexpr double OWN = 0.1;
         constexpr double MAX_JITTER = 10; // ms, maximum delay of the first request, as in ns-3
         limits.interval += Seconds(random->GetValue(0, OWN));

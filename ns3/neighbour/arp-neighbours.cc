@@ -27,8 +27,8 @@ using wireconversion::ToWire;
 
 NS_OBJECT_ENSURE_REGISTERED(ArpNeighbours);
 
-/** An interface with its neighbour table, and ns-3's ArpCache, which contains the neighbours for
- * ns-3. */
+/** An interface with its neighbour table and with ns-3's ArpCache, in which ns-3 looks up the
+ * neighbours. */
 class ArpNeighbours::Interface : public NeighbourTable::Link
 {
   public:
@@ -104,7 +104,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         const bool isForUs =
             arp.IsRequest() &&
             m_node->GetObject<Ipv4L3Protocol>()->GetInterfaceForAddress(target) >= 0;
-        // A probe of address conflict detection (RFC 5227).
+        // A probe of address conflict detection has no sender address (RFC 5227).
         const bool isUnspecified = sender == Ipv4Address::GetAny();
         if (!isUnspecified)
         {
@@ -182,8 +182,8 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
                 entry = m_cache->Add(ToIpv4(of)); // a new entry is alive
             }
         }
-        // TakeWaiting() takes the packets of an entry that waits for a reply at the same simulated
-        // time.
+        // An entry that waits for a reply is not marked dead, because TakeWaiting() takes its
+        // packets at the same simulated time.
         else if (!entry->IsWaitReply())
         {
             entry->MarkDead();

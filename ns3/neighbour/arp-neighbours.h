@@ -24,12 +24,12 @@ namespace ns3
  * ARP (RFC 826) as implemented by Linux (net/ipv4/arp.c of Linux 6.18), which replaces ns-3's ARP
  * on the interfaces that are passed to Add().
  *
- * ns-3's ArpL3Protocol, which IP interfaces call and which cannot be replaced, sends its messages
- * through this object, which is set as its traffic control layer. This object sends neither the
- * requests nor the replies of ArpL3Protocol: a request only informs it that a packet waits in an
- * ArpCache for an address. An entry of an ArpCache is alive while the neighbour's address may be
- * used without a notification of this object. Otherwise the entry is dead and expired, so that
- * ArpL3Protocol sends a request for the next packet.
+ * IP interfaces call ns-3's ArpL3Protocol, which cannot be replaced. This object is set as the
+ * traffic control layer of ArpL3Protocol, and therefore receives the messages that ArpL3Protocol
+ * sends. The object does not pass on these requests and replies: a request only informs the object
+ * that a packet waits in an ArpCache for an address. An entry of an ArpCache is alive while the
+ * neighbour's address may be used without a notification of this object. Otherwise the entry is
+ * dead and expired, so that ArpL3Protocol sends a request for the next packet.
  */
 class ArpNeighbours : public TrafficControlLayer
 {
@@ -41,8 +41,8 @@ class ArpNeighbours : public TrafficControlLayer
     ~ArpNeighbours() override;
 
     /**
-     * Resolves the neighbours of an interface as Linux does from now on. No effect if the cache has
-     * been added already.
+     * Makes an interface resolve its neighbours as Linux does. Does nothing if the cache has been
+     * added already.
      * @param cache the interface's ArpCache
      * @param limits the timers and limits
      */

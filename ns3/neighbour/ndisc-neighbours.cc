@@ -25,7 +25,8 @@ NS_OBJECT_ENSURE_REGISTERED(NdiscNeighbours);
 namespace
 {
 
-// RFC 4861, section 7.1: proves that no router has forwarded the message.
+// The hop limit of neighbour discovery messages: a message that arrives with this hop limit has not
+// been forwarded by a router (RFC 4861, section 7.1).
 constexpr uint8_t HOP_LIMIT = 255;
 
 /** @return the link-layer address in the option of type `wanted` of a message; nothing if the
@@ -326,8 +327,8 @@ NdiscNeighbours::Show(const IpAddress& of, State state, const Address& address, 
         entry->MarkProbe();
         break;
     case State::REACHABLE:
-        // Ipv6L3Protocol::ReachabilityHint() restarts the reachable timer, which must therefore
-        // have a function: StartReachableTimer() sets it.
+        // StartReachableTimer() sets the function of the reachable timer: the timer must have a
+        // function, because Ipv6L3Protocol::ReachabilityHint() restarts it.
         entry->StartReachableTimer();
         entry->StopNudTimer();
         entry->MarkReachable();

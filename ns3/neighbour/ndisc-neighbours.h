@@ -18,9 +18,9 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Neighbour discovery (RFC 4861) as implemented by Linux (net/ipv6/ndisc.c of Linux 6.18), which
- * replaces ns-3's on one interface. The object is the interface's ICMPv6 protocol: it resolves
- * addresses, and passes all other messages to the node's ICMPv6. ns-3's NdiscCache contains the
- * neighbours for ns-3.
+ * replaces ns-3's neighbour discovery on one interface. The object is the interface's ICMPv6
+ * protocol: it resolves addresses, and passes all other messages to the node's ICMPv6. The object
+ * also writes the neighbours into ns-3's NdiscCache, for ns-3.
  */
 class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
 {

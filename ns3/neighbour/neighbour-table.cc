@@ -145,7 +145,8 @@ NeighbourTable::Learn(const IpAddress& of, const News& news)
         neighbour.updated = Simulator::Now();
         if (state != State::REACHABLE)
         {
-            // Long ago: the new address is unconfirmed.
+            // The time of the last answer is set far into the past, because the new address is
+            // unconfirmed.
             neighbour.confirmed = Simulator::Now() - 2 * m_limits.reachable;
         }
     }
@@ -199,7 +200,8 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
 void
 NeighbourTable::SetTimer(const IpAddress& to, Neighbour& neighbour, Time after)
 {
-    // HZ/100, as in Linux's neigh_timer_handler(); the limits may be 0.
+    // The minimum timeout is HZ/100 ticks, as in Linux's neigh_timer_handler(); the limits may be
+    // 0.
     const Time least = MilliSeconds(10);
     neighbour.timer.Cancel();
     neighbour.timer =
@@ -232,8 +234,9 @@ NeighbourTable::HandleTimer(IpAddress to)
     }
 }
 
-// Begins to watch the use of a reachable neighbour before its reachable time ends, so that at the
-// end the time of its latest use is known.
+// Handles the timer of a reachable neighbour. Before the neighbour's reachable time ends, the
+// function begins to watch whether the neighbour is used, so that the time of its latest use is
+// known at the end.
 void
 NeighbourTable::ExpireReachable(const IpAddress& to, Neighbour& neighbour)
 {

@@ -76,7 +76,7 @@ class NeighbourTable
         std::variant<Ipv4Header, Ipv6Header> header; //!< the packet's header
     };
 
-    /** The network interface of the neighbours, which the table calls. */
+    /** The network interface on which the neighbours are; the table calls its functions. */
     class Link
     {
       public:
@@ -140,7 +140,8 @@ class NeighbourTable
         std::optional<Address> address; //!< the neighbour's link-layer address, if known
         bool isConfirmed{false};        //!< whether the neighbour has answered a request
         bool overrides{false};          //!< whether the address replaces a known address
-        /** Whether a different address that does not override makes a reachable neighbour stale. */
+        /** Whether an address that differs from a reachable neighbour's address, and does not
+         * replace it, makes the neighbour stale. */
         bool isWeak{false};
         /** Whether the information creates an entry for a neighbour that is not in the table. */
         bool isNew{false};
@@ -186,11 +187,11 @@ class NeighbourTable
         Time confirmed;             //!< time of the last answer
         Time used;                  //!< time of the last packet for the neighbour
         Time updated;       //!< time at which the state or the link-layer address last changed
-        uint32_t probes{0}; //!< number of requests sent in the present state
+        uint32_t probes{0}; //!< number of requests sent in the current state
         /** Whether the link must notify the table of the neighbour's next use. */
         bool isWatched{false};
-        EventId timer;               //!< event at the end of the present state
-        EventId asking;              //!< event of a first request that is delayed
+        EventId timer;               //!< event at the end of the current state
+        EventId asking;              //!< event that sends a delayed first request
         std::deque<Waiting> waiting; //!< packets that wait for the address
         uint64_t bytes{0}; //!< memory of the packets in `waiting`, as Linux counts it, bytes
     };

@@ -20,8 +20,8 @@ namespace ns3
 namespace
 {
 
-/** @return the solicited neighbour advertisement in an IPv6 packet, if the packet contains one and
- * it has no options */
+/** @return the solicited neighbour advertisement in an IPv6 packet; nothing if the packet contains
+ * no such advertisement, or an advertisement with options */
 std::optional<Icmpv6NA>
 FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
 {
@@ -39,7 +39,7 @@ FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
     return advertisement.GetFlagS() ? std::optional(advertisement) : std::nullopt;
 }
 
-/** Marks a neighbour's entry as reachable at the link-layer address that it has (RFC 4861, section
+/** Marks a neighbour's entry as reachable at the link-layer address in the entry (RFC 4861, section
  * 7.2.5). */
 void
 Confirm(Ptr<Ipv6Interface> interface, const Icmpv6NA& advertisement)

@@ -43,8 +43,8 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** @return whether the number is that of an IPv6 extension header, which ns-3 handles like a
- * protocol */
+/** @return whether an IP protocol number is the number of an IPv6 extension header; ns-3 handles
+ * extension headers like protocols */
 bool
 IsExtension(int number)
 {
@@ -170,7 +170,8 @@ ControlPlane::LeaveIcmpToKernel(Ptr<Node> node)
         icmp->SetDownTarget(Nowhere<Ipv4Address, Ipv4Route>());
     }
     const auto silence = [](Ptr<IpL4Protocol> icmp) {
-        icmp->SetAttribute("DAD", BooleanValue(false)); // DAD does not use the down target
+        // DAD is switched off, because its packets do not pass through the down target.
+        icmp->SetAttribute("DAD", BooleanValue(false));
         icmp->SetDownTarget6(Nowhere<Ipv6Address, Ipv6Route>());
     };
     const Ptr<IpL4Protocol> icmpv6 = node->GetObject<Icmpv6L4Protocol>();
@@ -233,7 +234,9 @@ ControlPlane::OpenClaim(Interface& interface, const Claim& claim)
 {
     if (!interface.port && claim.kind != Claim::Kind::kUdp)
     {
-        return; // if there is no port, only UDP sockets are opened, against port unreachable
+        // If the interface has no port, only UDP sockets are opened, so that the kernel does not
+        // answer with "port unreachable".
+        return;
     }
     if (interface.port && interface.port->HasSocket(claim))
     {
@@ -329,7 +332,8 @@ ControlPlane::FindEtherTypes(Ptr<NetDevice> device, std::set<Claim>& claims) con
         const bool ip = handler.protocol == Ipv4L3Protocol::PROT_NUMBER ||
                         handler.protocol == Ipv6L3Protocol::PROT_NUMBER ||
                         handler.protocol == ArpL3Protocol::PROT_NUMBER;
-        // Protocol 0 means every EtherType, whose frames only SetControlFilter() can select.
+        // Protocol 0 means every EtherType. Only SetControlFilter() can select frames of every
+        // EtherType.
         if (!ip && handler.protocol != 0 && (!handler.device || handler.device == device))
         {
             claims.insert({Claim::Kind::kEtherType, Family::kIpv4, handler.protocol});

@@ -125,12 +125,13 @@ class ControlPlane : public Object
     const viaduct::fib::DataPlane* m_plane{nullptr}; //!< the node's data plane
     Open m_open;                                     //!< opens kernel sockets
     std::list<Interface> m_interfaces;               //!< the node's interfaces
-    std::set<Claim> m_ipProtocols;                   //!< claims of IP protocols, found once
+    std::set<Claim> m_ipProtocols;                   //!< claims of IP protocols; searched for once
     bool m_ipProtocolsFound{false};                  //!< whether m_ipProtocols is complete
     std::vector<std::string> m_unsupported;          //!< refused claims, one line each
     Time m_scanInterval;                             //!< time between scans
     EventId m_scan;                                  //!< the next scan
-    TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace; //!< sockets opened
+    /** Reports opened sockets. */
+    TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace;
 };
 
 } // namespace ns3

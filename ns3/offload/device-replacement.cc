@@ -50,7 +50,7 @@ ReplaceInIpv4(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         return;
     }
     ns3access::ReplaceInReverseMap(*ipv4, oldDevice, newDevice);
-    ipv4->GetInterface(index)->SetDevice(newDevice); // makes a new ARP cache
+    ipv4->GetInterface(index)->SetDevice(newDevice); // SetDevice() also makes a new ARP cache
     Ptr<TrafficControlLayer> tc = node->GetObject<TrafficControlLayer>();
     tc->RegisterProtocolHandler(
         MakeCallback(&Ipv4L3Protocol::Receive, ipv4), Ipv4L3Protocol::PROT_NUMBER, newDevice);
@@ -81,8 +81,8 @@ ReplaceInIpv6(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         MakeCallback(&Ipv6L3Protocol::Receive, ipv6), Ipv6L3Protocol::PROT_NUMBER, newDevice);
 }
 
-/** Binds to the new device the sockets that protocols (DSDV, AODV) bound to the old device when its
- * interface came up. */
+/** Binds sockets to the new device. Protocols (DSDV, AODV) bound these sockets to the old device
+ * when the interface of the old device came up. */
 void
 Rebind(const std::vector<Ptr<Socket>>& sockets, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
 {

@@ -23,7 +23,7 @@ namespace ns3
  * @param node the RBridge in the lab
  * @param attachments the interfaces of all nodes of the lab
  * @param broker the lab's broker
- * @param held whether the shared tables of a failed simulator are kept until
+ * @param held whether the shared tables that a failed simulator has left are kept until
  * RBridgeSharedPlane::Release()
  * @return the RBridge and its plane, which the RBridge owns; both null if the node has no interface
  * @throw viaduct::UsageError if the RBridge's ports are not the node's devices
@@ -38,7 +38,7 @@ std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
  * @param node the node in the lab
  * @param attachments the interfaces of all nodes of the lab
  * @param broker the lab's broker
- * @param held whether the shared table of a failed simulator is kept until
+ * @param held whether the shared table that a failed simulator has left is kept until
  * FrameForwarder::Release()
  * @throw viaduct::UsageError if the FrameForwarder's ports are not the node's devices
  */

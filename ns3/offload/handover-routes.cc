@@ -40,8 +40,8 @@ HandoverRoutes::AddNeighbours(const std::vector<viaduct::fib::Route>& routes,
 void
 HandoverRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
 {
-    // The kernel may have passed up packets of a replaced route, too: it may have lost the old
-    // route together with the route's interface.
+    // A replaced route counts, too: the kernel may have lost the old route together with the
+    // route's interface, and may then have passed up packets for the route's destination.
     if (!m_upcalls->IsOpen() || (changes.added.empty() && changes.replaced.empty()))
     {
         return m_routes->Apply(changes);

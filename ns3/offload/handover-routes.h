@@ -17,9 +17,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Installs routes so that no packet overtakes another: packets that take a new route wait in the
- * kernel until the UpcallPort has sent the packets that the kernel passed up to the routing
- * protocol before. The wait is the duration of three calls of the broker and of sending the packets
+ * Installs routes so that packets stay in order: packets that take a new route wait in the kernel
+ * until the UpcallPort has sent the packets that the kernel passed up to the routing protocol
+ * before. The wait lasts as long as three calls of the broker, plus the time to send the packets
  * that were passed up.
  */
 class HandoverRoutes : public viaduct::fib::RouteSink

@@ -67,8 +67,8 @@ OpenerOf(std::shared_ptr<viaduct::broker::Client> broker, const std::string& nod
     };
 }
 
-/** Sets the kernel's interfaces of a lab node's devices: of the simulated devices and of the
- * devices that have replaced them. */
+/** Tells a stack the kernel's interfaces of a lab node's devices: of the simulated devices and of
+ * the devices that have replaced the simulated devices. */
 void
 SetInterfaces(KernelSocketStack& stack, const LabHelper& lab, const std::string& node)
 {

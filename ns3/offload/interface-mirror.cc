@@ -48,8 +48,8 @@ InterfaceMirror::SetNode(Ptr<Node> node, std::unique_ptr<Sink> sink)
 void
 InterfaceMirror::AddInterface(Ptr<NetDevice> device, const std::string& name)
 {
-    // The lab's interfaces were created with all addresses, including those of interfaces that are
-    // down in ns-3.
+    // The lab's interfaces were created with all addresses, including the addresses of interfaces
+    // that are down in ns-3.
     State state{true, {}};
     for (const auto& address : ipfamily::AddressesOf(m_node, device))
     {
@@ -110,7 +110,7 @@ InterfaceMirror::Look(Ptr<NetDevice> device) const
     look(m_node->GetObject<Ipv6>());
     if (!state.up)
     {
-        state.addresses = all; // a kernel interface that is down may keep its addresses
+        state.addresses = all; // an interface that is down in the kernel may keep its addresses
     }
     state.up |= !isIp;
     return state;
@@ -147,7 +147,8 @@ InterfaceMirror::Poll()
         }
         catch (const viaduct::Error& error)
         {
-            interface.state = state; // not tried again: the kernel would refuse the state again
+            // The change is not tried again: the kernel would refuse it again.
+            interface.state = state;
             m_refused.push_back(interface.name + ": " + error.what());
             NS_LOG_WARN("node " << m_node->GetId() << " " << m_refused.back());
         }

@@ -34,7 +34,7 @@ namespace ns3
 class InterfaceMirror : public Object
 {
   public:
-    /** The kernel's interfaces. Both functions throw viaduct::Error. */
+    /** Changes the kernel's interfaces. SetUp() and SetAddresses() throw viaduct::Error. */
     class Sink
     {
       public:
@@ -79,7 +79,8 @@ class InterfaceMirror : public Object
     /** The state that the kernel's interface must have. */
     struct State
     {
-        bool up;                                        //!< whether it is up for IPv4 or for IPv6
+        /** Whether the interface is up for IPv4 or IPv6. */
+        bool up;
         std::vector<viaduct::wire::IpPrefix> addresses; //!< addresses except link-local ones
         bool operator==(const State&) const = default;
     };
@@ -98,7 +99,7 @@ class InterfaceMirror : public Object
 
     Ptr<Node> m_node;                    //!< the node that has the interfaces
     std::unique_ptr<Sink> m_sink;        //!< the kernel's interfaces
-    std::vector<Interface> m_interfaces; //!< all interfaces in the lab
+    std::vector<Interface> m_interfaces; //!< the node's interfaces in the lab
     std::vector<std::string> m_refused;  //!< refused changes, one line each
     Time m_pollInterval;                 //!< time between comparisons
     EventId m_poll;                      //!< the next comparison

@@ -70,14 +70,14 @@ struct LabHelper::State
     std::shared_ptr<Client> broker;      //!< the broker, which has built the lab
     std::vector<Attachment> attachments; //!< all interfaces of the lab
     std::map<std::string, OffloadHelper::Offload>
-        offloads; //!< nodes whose data plane is outside the simulator
+        offloads; //!< objects installed on nodes whose data plane is outside the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< program ports by node name
     std::map<std::string, Ptr<TransportGuard>> guards;    //!< UDP guards by node name
     std::list<LinkWatch> links;                           //!< a link monitor for each node
-    std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
-        planes;                        //!< planes outside ns-3, owned by their RBridges
-    std::vector<std::string> ignored;  //!< effects that Ignore() left out
-    std::vector<std::string> exceeded; //!< machine limits that the lab may exceed
+    /** RBridges with their planes outside ns-3; each RBridge owns its plane. */
+    std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>> planes;
+    std::vector<std::string> ignored;  //!< effects of channels that Ignore() left out of the lab
+    std::vector<std::string> exceeded; //!< limits of the machine that the lab may exceed
 };
 
 namespace
@@ -106,8 +106,8 @@ WatchBroker(std::weak_ptr<Client> watched)
 /** The terminate handler that was set before QuitOnUncaught(). */
 std::terminate_handler g_terminate = nullptr;
 
-/** Handles an uncaught viaduct::Error that an event of the simulator threw as Quit() does: prints
- * it and exits with its status. */
+/** Handles a viaduct::Error that an event of the simulator threw and that was not caught: prints
+ * the error and exits with its status, as Quit() does. */
 [[noreturn]] void
 QuitOnUncaught()
 {
@@ -333,8 +333,8 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
         nodes.Begin(), nodes.End(), [](Ptr<Node> node) { ResolveAddressesAsKernelsDo(node); });
     GuardUdp(nodes);
     Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
-    // The lab is destroyed after the nodes, whose destruction was scheduled when the first node was
-    // created.
+    // The lab is destroyed after the nodes, because ns-3 scheduled the destruction of the nodes
+    // when the first node was created.
     Simulator::ScheduleDestroy([state = m_state]() {
         auto broker = std::move(state->broker);
         if (broker)
@@ -456,7 +456,7 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
     }
     if (!owner)
     {
-        return; // a node without devices has nothing to control
+        return; // a node without devices needs no control plane
     }
     std::vector<Ptr<RingNetDevice>> devices;
     m_state->offloads[node.name] =
@@ -480,10 +480,11 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
 LabHelper::Frames
 LabHelper::ControlFramesOf(const viaduct::forward::ProgramDescription& program)
 {
-    // A filter selects control frames, because a socket of their EtherType would also get frames
-    // with a VLAN tag, without the tag (__netif_receive_skb_core() of net/core/dev.c). Frames with
-    // a VLAN tag belong to the program, as in the simulator.
-    const std::string type = std::to_string(program.control_type); // 0: no control frames
+    // A filter selects control frames. A socket of the control frames' EtherType would also get
+    // frames with a VLAN tag, and would get them without the tag (__netif_receive_skb_core() of
+    // net/core/dev.c). Frames with a VLAN tag belong to the program, as in the simulator.
+    // Type 0: the program has no control frames.
+    const std::string type = std::to_string(program.control_type);
     return type == "0" ? Frames{.etherType = 0} : Frames{.filter = "ether proto " + type};
 }
 
@@ -551,7 +552,8 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
 {
     auto socket = m_state->broker->OpenPacketSocket(
         {.node = attachment.nodeName, .interface = attachment.interface});
-    // The socket must be as in ns-3's EmuFdNetDeviceHelper: blocking, bound to all protocols.
+    // The socket must have the settings of ns-3's EmuFdNetDeviceHelper: blocking, bound to all
+    // protocols.
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
     viaduct::SetSocketOption(fd, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");

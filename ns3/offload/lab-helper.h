@@ -83,7 +83,8 @@ class LabHelper
                               const std::string& interface,
                               Ptr<NetDevice> device,
                               const std::string& link = "");
-    /** Emulates a SPEC for a device's transmissions instead of the effects of its channel.
+    /** Emulates a SPEC for the frames that a device sends, instead of the effects of the device's
+     * channel.
      * @param device the sender
      * @param spec the SPEC
      */
@@ -256,7 +257,7 @@ class LabHelper
         m_adopts = true;
     }
 
-    /** Makes an adopted lab forward packets by the present routes. Must be called when the
+    /** Makes an adopted lab forward packets by the current routes. Must be called when the
      * protocols have converged. */
     void Release();
 
@@ -285,12 +286,12 @@ class LabHelper
 
     /** @return all interfaces of the lab, ordered by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;
-    /** @return the nodes whose data plane is outside the simulator, by name; empty before Install()
-     */
+    /** @return the objects installed on the nodes whose data plane is outside the simulator, by
+     * node name; empty before Install() */
     const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
     /** @return the program ports, by node name; empty before Install() */
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
-    /** @return the guards of the nodes' UDP, by node name; empty before Install() */
+    /** @return the TransportGuards of the nodes' UDP, by node name; empty before Install() */
     const std::map<std::string, Ptr<TransportGuard>>& GetTransportGuards() const;
     /** @return limits that all namespaces of the machine share and that the lab may exceed, one
      * line each */
@@ -304,8 +305,9 @@ class LabHelper
     void CheckSimulator() const;
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
-    /** Makes the simulated devices ignore received packets: ns-3's remote nodes still send packets
-     * (neighbour discovery) to simulated devices that the neighbours no longer know. */
+    /** Makes the simulated devices ignore received packets. Remote nodes, which are not in the lab,
+     * still send packets (neighbour discovery) to simulated devices that the other nodes no longer
+     * use. */
     void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
     /** The frames that a socket receives: frames of all EtherTypes, as on the wire; or frames of
@@ -332,7 +334,7 @@ class LabHelper
     bool m_adopts{false};                              //!< whether to adopt an existing lab
     LabSettings m_settings;                            //!< the user's settings
     std::shared_ptr<viaduct::broker::Client> m_broker; //!< the broker of SetBroker()
-    OffloadHelper m_offload;                           //!< installs offloaded nodes
+    OffloadHelper m_offload;                           //!< moves data planes out of the simulator
     std::shared_ptr<State> m_state;                    //!< the installed lab
 };
 

@@ -66,8 +66,8 @@ Forwards(Ptr<Ip> ip)
     return false;
 }
 
-/** @return the value for a key in a map of the user's settings; @p usual if the map has no such key
- */
+/** @return the value of @p key in @p own, a map of the user's settings; @p usual if the map does
+ * not have the key */
 template <class Key, class Value>
 Value
 OwnOr(const std::map<Key, Value>& own, const Key& key, Value usual)
@@ -167,8 +167,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
     if (const auto forwarder = node->GetObject<FrameForwarder>())
     {
-        // The frames of a FrameForwarder are forwarded by the simulator or by the forwarder's
-        // process, independently of the default data plane.
+        // Only the simulator or the forwarder's process can forward the frames of a FrameForwarder.
+        // Any data plane outside the simulator is therefore replaced by the forwarder's process.
         if (!planned.data_plane->in_simulator)
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;
@@ -197,7 +197,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.container = OwnOr(m_settings.containers, node, {});
     if (!planned.container.empty())
     {
-        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // sysctls are refused later
+        // A lab with sysctls for a container is refused later.
+        planned.sysctls = OwnOr(m_settings.sysctls, node, {});
         planned.by_hop = "the node is a container";
     }
     m_plan.topology.nodes.push_back(planned);
@@ -213,7 +214,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     }
     for (const std::string& name : OwnOr(m_settings.kernelOnly, node, {}))
     {
-        viaduct::lab::Interface interface; // no MAC: the interface keeps its MAC address
+        // No MAC address is set: the interface keeps its own MAC address.
+        viaduct::lab::Interface interface;
         interface.name = name;
         interface.physical = name;
         m_plan.topology.nodes.back().interfaces.push_back(interface);

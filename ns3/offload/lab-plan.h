@@ -32,7 +32,8 @@ struct LabTunnel
     std::string link;                                 //!< the link's name
     viaduct::path::Spec spec;                         //!< the SPEC for packets from the near end
     std::vector<viaduct::path::TrafficClass> classes; //!< classes with separate SPECs
-    bool live{false};                                 //!< the path engine always emulates the link
+    /** Whether the path engine emulates the link in any case. */
+    bool live{false};
     viaduct::wire::MacAddress neighbour;              //!< MAC address of the far end
     std::vector<viaduct::wire::IpAddress> neighbours; //!< IP addresses of the far end
 };
@@ -58,7 +59,8 @@ struct LabSettings
     std::map<Ptr<NetDevice>, Physical> physical;              //!< key: the replaced ns-3 device
     std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< interfaces without an ns-3 device
     std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< links to other machines
-    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< overrides of the channels' SPECs
+    /** SPECs that override the channels' SPECs; key: the sending device. */
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;
     /** The traffic classes with separate SPECs, by channel. */
     std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes;
     /** The names of links, by channel. */
@@ -70,14 +72,18 @@ struct LabSettings
     std::set<Ptr<Channel>> live;
     /** The kernel settings of nodes: values by the names of settings. */
     std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;
-    std::map<Ptr<Node>, std::string> byHop;            //!< reasons to forward by hop (SetByHop())
-    std::set<std::string> ignore;                      //!< effects of channels to leave out
-    bool programs{true};                               //!< whether simulator nodes get TUN devices
-    std::map<Ptr<Node>, std::string> containers;       //!< namespaces of containers, by node
-    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< remote nodes, without name and interface
-    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< clients that have the node's programs
-    viaduct::lab::HubAddress hub;                      //!< the address to which clients send
-    std::vector<viaduct::lab::OtherNode> others;       //!< nodes on other machines
+    /** Reasons for forwarding hop by hop (SetByHop()). */
+    std::map<Ptr<Node>, std::string> byHop;
+    std::set<std::string> ignore; //!< effects of channels to leave out
+    /** Whether nodes of kSimulatorPlane get TUN devices. */
+    bool programs{true};
+    std::map<Ptr<Node>, std::string> containers; //!< namespaces of containers, by node
+    /** Settings of remote nodes, except name and interface. */
+    std::map<Ptr<Node>, viaduct::lab::Remote> remotes;
+    /** Settings of the clients that run nodes' programs. */
+    std::map<Ptr<Node>, viaduct::lab::Remote> clients;
+    viaduct::lab::HubAddress hub;                //!< the address to which clients send
+    std::vector<viaduct::lab::OtherNode> others; //!< nodes on other machines
 };
 
 /**
@@ -101,7 +107,7 @@ struct LabPlan
 {
     viaduct::lab::Topology topology;        //!< the lab
     std::vector<LabAttachment> attachments; //!< the lab's interfaces, by node and device
-    std::vector<std::string> ignored;       //!< effects left out, e.g. "n0-n1: rate"
+    std::vector<std::string> ignored;       //!< effects left out of the lab, e.g. "n0-n1: rate"
 };
 
 /**

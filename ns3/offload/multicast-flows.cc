@@ -27,13 +27,14 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** Lifetime of a flow without a route; the kernel forgets a flow without an entry after the same
- * time. */
+/** Lifetime of a flow that has no route. The kernel also forgets a flow that has no entry in its
+ * table after this time. */
 const Time UNROUTED_LIFETIME = Seconds(10);
-/** Lifetime of an entry without packets (RFC 3973, section 4.8, SourceLifetime). */
+/** Lifetime of an entry for which no packets arrive (RFC 3973, section 4.8, SourceLifetime). */
 const Time IDLE_LIFETIME = Seconds(210);
 
-/** @return an IP header with the source and group of a flow, as the flow's packets have */
+/** @return an IP header with the source and group of a flow, like the headers of the flow's packets
+ */
 template <class Family>
 typename Family::Header
 HeaderOf(const MulticastFlow& flow)
@@ -69,8 +70,9 @@ TakeOutputs(const Route& route, Interfaces& found)
     }
 }
 
-/** @return the callback that RouteInput() calls with a multicast route. The callback shares @p
- * found, because RouteInput() may call it after the caller has returned */
+/** @return the callback that RouteInput() calls with a multicast route. The callback shares
+ * ownership of @p found, because RouteInput() may call the callback after the owner of @p found has
+ * returned */
 template <class Family>
 auto
 MulticastCallback(const std::shared_ptr<Interfaces>& found)
@@ -91,7 +93,8 @@ MulticastCallback(const std::shared_ptr<Interfaces>& found)
     }
 }
 
-/** @return the callback that RouteInput() calls with a unicast route, which is ignored */
+/** @return the callback that RouteInput() calls with a unicast route; the callback ignores the
+ * route */
 template <class Family>
 auto
 IgnoringUnicastCallback()
@@ -108,8 +111,8 @@ IgnoringUnicastCallback()
     }
 }
 
-/** @return the interfaces to which the routing protocol sends a flow's packets that arrive by
- * device @p from; RouteInput() is called as the IP layer calls it */
+/** Calls RouteInput() as the IP layer does. @return the interfaces to which the routing protocol
+ * sends a flow's packets that arrive by device @p from */
 template <class Family>
 Interfaces
 FindOutputs(Ptr<typename Family::Layer> ip, const MulticastFlow& flow, Ptr<NetDevice> from)
@@ -174,8 +177,8 @@ template <class Family>
 void
 MulticastFlows<Family>::Answer(const MulticastFlow& flow)
 {
-    // The kernel also asks about packets that the node itself sends; ns-3 sends those by one
-    // interface.
+    // The kernel also reports packets that the node itself sends. ns-3 sends such packets through
+    // one interface.
     if (IsOwn(flow.source) || flow.input >= static_cast<int>(m_devices.size()))
     {
         return;
@@ -260,7 +263,7 @@ MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
 {
     if (flow.input == state.flow.input)
     {
-        return true; // the kernel has lost the entry, which is made again
+        return true; // the kernel has lost the flow's entry, so the entry must be made again
     }
     if (!AskProtocol(flow))
     {
@@ -270,9 +273,9 @@ MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
     {
         return true;
     }
-    // The protocol accepts the flow from both interfaces, but the kernel's entry can have only one:
-    // the interface by which the flow arrives. The old interface is silent if no packet has arrived
-    // by it since the last report of another interface.
+    // The protocol accepts the flow from both interfaces, but the kernel's entry has only one input
+    // interface, which must be the interface by which the flow arrives. The old interface counts as
+    // silent if no packet has arrived by it since the kernel's last report of another interface.
     const uint64_t packets = m_table.Packets(state.flow);
     const bool isSilent = state.elsewhere == packets;
     state.elsewhere = packets;

@@ -25,15 +25,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The flows to multicast groups that arrived at a node, of one version of IP. The answer of the
- * node's routing protocol about each flow is written to the kernel's table; Refresh() asks the
+ * The multicast flows of one version of IP that have arrived at a node. For each flow, the answer
+ * of the node's routing protocol is written to the kernel's multicast table. Refresh() asks the
  * protocol about each flow again.
  */
 template <class Family>
 class MulticastFlows
 {
   public:
-    /** The maximum number of flows: each entry takes memory of the kernel. */
+    /** The maximum number of flows. The number is limited because each entry takes memory of the
+     * kernel. */
     static constexpr size_t MOST = 4096;
 
     /**
@@ -45,25 +46,27 @@ class MulticastFlows
                    std::vector<Ptr<NetDevice>> devices,
                    viaduct::UniqueFd socket);
 
-    /** @return a descriptor that is readable when the kernel has asked a question for Receive() */
+    /** @return a descriptor that is readable when Receive() has a request of the kernel to answer
+     */
     int GetFd() const
     {
         return m_table.fd();
     }
 
-    /** Answers the kernel's questions about new flows. @return whether there were any questions */
+    /** Answers the kernel's requests for routes of new flows. @return whether there were any
+     * requests */
     bool Receive();
     /** Asks the protocol again about all flows, and forgets the flows that have ended. Static
      * routes of one source get their entries before the first packet, because the kernel keeps only
      * four packets of a flow without an entry. */
     void Refresh();
 
-    /** Forgets all flows, including those of a previous simulator, so that the kernel asks about
-     * each flow again. The kernel keeps the first four packets of a flow until its question is
-     * answered. */
+    /** Forgets all flows, including the flows of a previous simulator, so that the kernel requests
+     * a route for each flow again. The kernel keeps the first four packets of a flow until the
+     * request for the flow is answered. */
     void Clear();
 
-    /** @return the number of questions that the kernel has asked */
+    /** @return the number of requests that the kernel has sent for routes of flows */
     uint64_t GetAsked() const
     {
         return m_asked;
@@ -82,13 +85,16 @@ class MulticastFlows
     /** The state of a flow, from one source to one group. */
     struct State
     {
-        viaduct::sys::MulticastFlow flow;  //!< source, group and input interface
-        Outputs outputs;                   //!< the protocol's last answer
-        bool isInKernel{false};            //!< whether the kernel's table has `outputs`
-        uint64_t packets{0};               //!< packets by the input interface so far
-        Time seen;                         //!< time when `packets` changed or the kernel asked
-        std::optional<uint64_t> elsewhere; //!< `packets` when another interface got a packet
-        bool isStatic{false};              //!< whether a static route keeps an idle flow
+        viaduct::sys::MulticastFlow flow; //!< source, group and input interface
+        Outputs outputs;                  //!< the protocol's last answer
+        bool isInKernel{false};           //!< whether the kernel's table has `outputs`
+        /** Number of packets that have arrived by the input interface. */
+        uint64_t packets{0};
+        /** Time when `packets` changed or the kernel reported the flow. */
+        Time seen;
+        std::optional<uint64_t> elsewhere; //!< `packets` when a packet arrived by another interface
+        /** Whether a static route keeps the flow while it is idle. */
+        bool isStatic{false};
     };
 
     void Answer(const viaduct::sys::MulticastFlow& flow);
@@ -107,7 +113,7 @@ class MulticastFlows
     std::map<std::pair<viaduct::wire::IpAddress, viaduct::wire::IpAddress>, State>
         m_flows;                 //!< the flows; key: source, group
     uint32_t m_nStaticRoutes{0}; //!< number of static routes at the last check
-    uint64_t m_asked{0};         //!< number of questions of the kernel
+    uint64_t m_asked{0};         //!< number of the kernel's requests for routes
     uint64_t m_refused{0};       //!< number of entries that could not be made
 };
 

@@ -29,7 +29,8 @@ NS_OBJECT_ENSURE_REGISTERED(MulticastMirror);
 namespace
 {
 
-/** @return whether a protocol has routes to groups; known only for static routing, else false */
+/** @return whether a static routing protocol has routes to groups; false for all other protocols,
+ * whose routes are unknown */
 template <class Family>
 bool
 HasMulticastRoutes(Ptr<typename Family::Protocol> protocol)
@@ -43,8 +44,8 @@ template <class Family>
 bool
 MayRouteMulticast(Ptr<typename Family::Protocol> protocol)
 {
-    // The behaviour of a class derived from static routing is not known, so only the exact type is
-    // static.
+    // Only the exact type of static routing counts as static, because the behaviour of a derived
+    // class is not known.
     const bool isStatic = protocol->GetInstanceTypeId() == Family::StaticProtocol::GetTypeId();
     return HasMulticastRoutes<Family>(protocol) ||
            (!isStatic && TraitsOf(protocol).mayRouteMulticast);
@@ -127,7 +128,8 @@ MulticastMirror::PollFlows(Flows<Family>& flows)
     }
     if (flows)
     {
-        flows->Receive(); // the only call of Receive() unless the simulator is the reactor
+        // The kernel's requests are handled only here if the simulator is not the reactor.
+        flows->Receive();
         flows->Refresh();
     }
 }

@@ -27,11 +27,12 @@ namespace ns3
  * @ingroup viaduct
  * Makes a node's kernel forward packets to multicast groups as the node's routing protocols would.
  *
- * The kernel asks when the first packet of a source to a group arrives (IGMPMSG_NOCACHE), and keeps
- * the packet. The question is passed to RouteInput() of the unmodified protocols; the answer
- * becomes an entry of the kernel's table. Every PollInterval the question is asked again, so that
- * changes and withdrawals of routes reach the table. Packets of a flow without a route are dropped,
- * as in ns-3. The thresholds of Ipv4MulticastRoute::SetOutputTtl() are not considered, as in ns-3.
+ * When the first packet of a source to a group arrives, the kernel requests a route
+ * (IGMPMSG_NOCACHE) and keeps the packet. The request is passed to RouteInput() of the unmodified
+ * protocols, and their answer becomes an entry of the kernel's table. Every PollInterval the
+ * protocols are asked again, so that changes and withdrawals of routes reach the table. Packets of
+ * a flow without a route are dropped, as in ns-3. The thresholds of
+ * Ipv4MulticastRoute::SetOutputTtl() are not considered, as in ns-3.
  *
  * The table is opened when a protocol may forward to groups: static routing that has routes to
  * groups, or a protocol that is not one of ns-3's own. The table cannot be opened if the kernel has
@@ -48,7 +49,7 @@ class MulticastMirror : public Object
     /** Counts since the start. */
     struct Counters
     {
-        uint64_t asked{0};   //!< number of flows that the kernel asked about
+        uint64_t asked{0};   //!< number of the kernel's requests for routes of flows
         uint64_t refused{0}; //!< number of entries that could not be made
     };
 
@@ -73,7 +74,7 @@ class MulticastMirror : public Object
     }
 
     /** Removes the entries that Hold() kept, so that the protocols are asked about all flows again.
-     * No effect without Hold(). */
+     * Does nothing if Hold() was not called. */
     void Release();
     /** Starts the mirroring. Must be called when the node is initialized. */
     void Start();
@@ -100,17 +101,18 @@ class MulticastMirror : public Object
     template <class Family>
     Flows<Family> OpenFlows();
 
-    Ptr<Node> m_node;                          //!< the mirrored node
-    Open m_open;                               //!< opens tables
-    std::vector<Ptr<NetDevice>> m_devices;     //!< the node's devices
-    std::vector<std::string> m_names;          //!< the kernel's names of m_devices
-    Flows<ipfamily::V4> m_flows4;              //!< IPv4 flows; null: no open table
-    Flows<ipfamily::V6> m_flows6;              //!< IPv6 flows; null: no open table
-    std::vector<uint32_t> m_pollables;         //!< the tables' ids in the reactor
-    std::set<viaduct::wire::Family> m_without; //!< versions of IP whose table cannot be opened
-    bool m_held{false};                        //!< whether old entries are kept
-    Time m_pollInterval;                       //!< time between two polls
-    EventId m_poll;                            //!< the next poll
+    Ptr<Node> m_node;                      //!< the mirrored node
+    Open m_open;                           //!< opens tables
+    std::vector<Ptr<NetDevice>> m_devices; //!< the node's devices
+    std::vector<std::string> m_names;      //!< the kernel's names of m_devices
+    Flows<ipfamily::V4> m_flows4;          //!< IPv4 flows; null: no open table
+    Flows<ipfamily::V6> m_flows6;          //!< IPv6 flows; null: no open table
+    std::vector<uint32_t> m_pollables;     //!< the tables' ids in the reactor
+    /** Versions of IP whose multicast table cannot be opened. */
+    std::set<viaduct::wire::Family> m_without;
+    bool m_held{false};  //!< whether a failed simulator's entries are kept
+    Time m_pollInterval; //!< time between two polls
+    EventId m_poll;      //!< the next poll
 };
 
 } // namespace ns3

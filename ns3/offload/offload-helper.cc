@@ -54,8 +54,8 @@ OpenSocket(Client& broker,
             .fd);
 }
 
-/** @return a device that replaces @p old; @p control: whether its port is a control port, not a
- * packet socket */
+/** @return a new device that replaces @p old; @p control: whether the port of the new device is a
+ * control port (true) or a packet socket (false) */
 Ptr<RingNetDevice>
 MakeDevice(Ptr<NetDevice> old, bool control)
 {
@@ -141,7 +141,7 @@ class LabKernel : public UpcallPort::Kernel
         const viaduct::wire::IpAddress& address) const override
     {
         const auto found = m_known->find(address);
-        // A link-local address is not in m_known: kernels derive it from the MAC address.
+        // m_known has no link-local addresses: kernels derive these addresses from MAC addresses.
         return found == m_known->end() ? viaduct::wire::MacOfLinkLocal(address)
                                        : std::optional(found->second);
     }
@@ -276,7 +276,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
         }
         catch (const viaduct::Error&)
         {
-            return UniqueFd(); // the port drops the frame and counts it as unclaimed
+            return UniqueFd(); // no socket: the port drops the frame and counts it as unclaimed
         }
     };
     auto port = std::make_unique<ControlPort>(options, opener);
@@ -301,7 +301,7 @@ OffloadHelper::MakeFilteredDevice(const Interface& interface,
          .promiscuous = false});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
-    ring.slots = 256; // control packets are few
+    ring.slots = 256; // a small ring, because control packets are few
     ring.qdisc_bypass = false;
     device->SetPort(viaduct::io::Hold(RingPort(std::move(socket.fd), ring)));
     control->AddInterface(device, interface.name, nullptr);

@@ -42,7 +42,7 @@ class OffloadHelper
         Ptr<ControlPlane> control;       //!< opens the control sockets
         Ptr<InterfaceMirror> interfaces; //!< mirrors the states and addresses of interfaces
         Ptr<UpcallPort> upcalls;         //!< passes packets without a route to protocols
-        Ptr<MulticastMirror> multicast;  //!< mirrors the routes to groups
+        Ptr<MulticastMirror> multicast;  //!< mirrors the routes to multicast groups
     };
 
     /** An interface of a node in a lab. */
@@ -93,15 +93,15 @@ class OffloadHelper
         m_filters[node] = filter;
     }
 
-    /** Replaces a node's devices and prepares the mirroring of its routes, which begins with the
-     * simulation.
+    /** Replaces a node's devices and prepares the mirroring of the node's routes. The mirroring
+     * begins when the simulation starts.
      * @param node the node
      * @param place the node's name and data plane in the lab
      * @param interfaces the node's interfaces in the lab
      * @param known all addresses of the lab
      * @param broker opens sockets and applies routes
      * @return the installed objects; the devices are in `replacements`
-     * @param [out] replacements the new device of each interface, in the same order
+     * @param [out] replacements the new device of each interface, in the order of `interfaces`
      */
     Offload Install(Ptr<Node> node,
                     const viaduct::lab::Node& place,

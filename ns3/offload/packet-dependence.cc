@@ -12,7 +12,8 @@ namespace ns3
 namespace
 {
 
-const Time RECENT = Seconds(5);        // maximum age of a packet; older flows may have ended
+// Maximum age of a kept packet; the flow of an older packet may have ended.
+const Time RECENT = Seconds(5);
 constexpr std::size_t MAX_KEPT = 1024; // maximum number of kept packets
 
 std::string

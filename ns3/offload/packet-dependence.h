@@ -21,9 +21,9 @@ namespace ns3
 /**
  * @ingroup viaduct-offload
  *
- * Detects that a protocol's next hop for a packet depends on more than the packet's destination: on
- * the source or port, or on an alternation of next hops. A data plane outside the simulator has one
- * next hop for each destination.
+ * Detects that a protocol's next hop for a packet does not depend only on the packet's destination:
+ * the protocol may consider the source or port, or may alternate between next hops. A data plane
+ * outside the simulator has one next hop for each destination.
  *
  * When the next hop for a destination changes, the protocol is asked again about the previous
  * packet to that destination, at the same instant. A protocol whose routes have changed gives the
@@ -32,8 +32,8 @@ namespace ns3
 class PacketDependence
 {
   public:
-    /** A next hop: its address (unspecified: on link) and its device (null: there is no next hop).
-     */
+    /** A next hop: its address (unspecified: the destination is on the link) and its device (null:
+     * there is no next hop). */
     using Hop = std::pair<viaduct::wire::IpAddress, Ptr<NetDevice>>;
 
     /**
@@ -48,14 +48,14 @@ class PacketDependence
               const Hop& hop,
               std::function<Hop()> ask);
 
-    /** @return the first destination whose next hop depends on more, with its next hops; empty:
-     * none found */
+    /** @return the first destination that was found to have several next hops, with these next
+     * hops; empty: no such destination was found */
     const std::string& GetFinding() const
     {
         return m_finding;
     }
 
-    /** Forgets the packets, and with them the references to the protocol. */
+    /** Forgets the recorded packets, and with them the references to the protocol. */
     void Clear()
     {
         m_last.clear();
@@ -66,8 +66,8 @@ class PacketDependence
     struct Last
     {
         Hop hop;                  //!< the decision about the packet
-        std::function<Hop()> ask; //!< asks about the packet again
-        Time at;                  //!< the instant of the decision
+        std::function<Hop()> ask; //!< asks the protocol about the packet again
+        Time at;                  //!< the time of the decision
     };
 
     std::map<std::pair<viaduct::wire::IpAddress, bool>, Last> m_last; //!< key: destination, isOwn

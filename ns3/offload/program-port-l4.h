@@ -21,9 +21,9 @@ class ProgramPort;
  * @ingroup viaduct
  * @brief Wraps a transport protocol of a node: packets that no ns-3 socket claims go to programs.
  *
- * Only TCP's result shows whether TCP has an end point for a segment: without an end point, TCP
- * returns RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are
- * held back until TCP has returned, and the reset is discarded.
+ * TCP must handle a segment before it is known whether TCP has an end point for the segment:
+ * without an end point, TCP returns RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends
+ * while it handles a segment are held back until TCP has returned, and the reset is discarded.
  *
  * ICMPv6 is not wrapped: Ipv6Interface casts the protocol with ICMPv6's number to Icmpv6L4Protocol
  * (ipv6-interface.cc). ProgramPort reads ICMPv6 messages in addition to Icmpv6L4Protocol.
@@ -82,7 +82,7 @@ class ProgramPortL4 : public IpL4Protocol
     struct Claim
     {
         bool programs;   //!< whether the programs get the packet
-        RxStatus status; //!< the result for the IP layer
+        RxStatus status; //!< the result that the IP layer gets
     };
 
     /** Implements Receive() for both versions of IP; @p toMany: whether the destination is not a
@@ -95,13 +95,13 @@ class ProgramPortL4 : public IpL4Protocol
     /** Offers a segment to ns-3's TCP. @return TCP's result */
     template <typename Header, typename Interface>
     RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return a down target that calls @p target, a member of this object, and that holds back
-     * packets that TCP sends while it receives */
+    /** @return a down target that calls @p target, a member of this object. While TCP handles a
+     * received segment, the down target holds back the packets that TCP sends */
     template <typename... Args>
     Callback<void, Args...> Holding(const Callback<void, Args...>& target);
 
     ProgramPort* m_port;                       //!< receives unclaimed packets
-    Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null
+    Ptr<IpL4Protocol> m_inner;                 //!< the wrapped protocol of ns-3; null: none
     int m_number;                              //!< IP protocol number
     DownTargetCallback m_down;                 //!< TCP's down target for IPv4
     DownTargetCallback6 m_down6;               //!< TCP's down target for IPv6

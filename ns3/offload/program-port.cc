@@ -58,7 +58,7 @@ IcmpType(Ptr<const Packet> message)
     return type;
 }
 
-/** @return whether an ICMPv6 message of this type is an error (RFC 4443, section 2.1) */
+/** @return whether ICMPv6 messages of a type are errors (RFC 4443, section 2.1) */
 bool
 IsIcmpv6Error(uint8_t type)
 {
@@ -70,7 +70,8 @@ IsIcmpv6Error(uint8_t type)
 bool
 IsIcmpError(Ptr<const Packet> payload, const Ipv4Header& header)
 {
-    // Destination unreachable, source quench, redirect, time exceeded, parameter problem (RFC 792).
+    // The types of errors: destination unreachable, source quench, redirect, time exceeded,
+    // parameter problem (RFC 792).
     constexpr std::array<uint8_t, 5> ERRORS{3, 4, 5, 11, 12};
     return header.GetProtocol() == ip_protocol::kIcmp &&
            std::find(ERRORS.begin(), ERRORS.end(), IcmpType(payload)) != ERRORS.end();
@@ -208,8 +209,8 @@ void
 ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
 {
     // The ProgramPortL4 is inserted on each interface instead of once for all interfaces, because
-    // GetProtocol(number) must still find ns-3's own protocols: the IP layer finds ICMP by it, and
-    // ICMP finds the transport protocols.
+    // GetProtocol(number) must still return ns-3's own protocols: the IP layer calls this function
+    // to find ICMP, and ICMP calls it to find the transport protocols.
     Ptr<ProgramPortL4> l4;
     for (uint32_t i = 0; i < stack->GetNInterfaces(); ++i)
     {
@@ -365,7 +366,8 @@ ProgramPort::SendUnreachable(Ptr<const Packet> packet,
 {
     if (IsIcmpError(packet, header) || header.GetFragmentOffset() != 0)
     {
-        return; // RFC 1122, section 3.2.2: no error about ICMP or a later fragment
+        // No error is sent about an ICMP error or a later fragment (RFC 1122, section 3.2.2).
+        return;
     }
     Icmpv4DestinationUnreachable unreachable;
     unreachable.SetHeader(header);
@@ -438,11 +440,12 @@ ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
     if (aboutError || header.GetDestination().IsMulticast() ||
         m_ipv6->GetInterfaceForAddress(header.GetSource()) < 0)
     {
-        return; // RFC 4443, section 2.4 (e): no error about such a packet
+        return; // no error may be sent about the packet (RFC 4443, section 2.4 (e))
     }
     Ptr<Packet> quoted = packet->Copy();
     quoted->AddHeader(header);
-    // The error is sent to an address of the node, so ns-3 delivers it locally, to HandleIcmpv6().
+    // The error is sent to an address of the node, so ns-3 delivers the error locally, to
+    // HandleIcmpv6().
     m_ipv6->GetIcmpv6()->SendErrorDestinationUnreachable(
         quoted, header.GetSource(), Icmpv6Header::ICMPV6_NO_ROUTE);
 }
@@ -469,7 +472,8 @@ ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, u
 void
 ProgramPort::ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header)
 {
-    Ipv4Header whole = header; // not a fragment's: the packet may have been reassembled
+    // The fields for fragments are reset below, because the packet may have been reassembled.
+    Ipv4Header whole = header;
     whole.SetPayloadSize(payload->GetSize());
     whole.SetFragmentOffset(0);
     whole.SetLastFragment();

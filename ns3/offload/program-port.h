@@ -54,7 +54,7 @@ class ProgramPort : public Object, private BurstPortUser
         FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of the packet's version
         FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol has no route
         FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and must not be fragmented
-        FROM_PROGRAM_READER_FULL, //!< the simulator read too slowly (not with the reactor)
+        FROM_PROGRAM_READER_FULL, //!< the simulator read too slowly (only without the reactor)
         TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more packets
         N_DROP_REASONS
     };
@@ -156,8 +156,8 @@ class ProgramPort : public Object, private BurstPortUser
     void FromProgram4(Ptr<Packet> packet);
     /** Routes an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
-    /** Gives a packet to a protocol that finds routes on demand, which returns the packet when it
-     * has a route. */
+    /** Gives a packet to a protocol that finds routes on demand. The protocol returns the packet
+     * when it has found a route. */
     void SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback);
     /**
      * Sends a packet to a multicast or broadcast address through the interfaces that have the
@@ -166,13 +166,14 @@ class ProgramPort : public Object, private BurstPortUser
     void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
     /** Sends a packet through one interface. */
     void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
-    /** Sends a program the ICMP error for its packet; @p mtu: the MTU in the error "fragmentation
-     * needed". */
+    /** Sends a program an ICMP error about a packet that the program has sent. @p mtu is the MTU in
+     * the error "fragmentation needed". */
     void SendUnreachable(Ptr<const Packet> packet,
                          const Ipv4Header& header,
                          uint8_t code,
                          uint16_t mtu);
-    /** Sends a program the ICMPv6 error that there is no route for its packet. */
+    /** Sends a program the ICMPv6 error that there is no route for a packet that the program has
+     * sent. */
     void SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header);
     /** Writes a packet, with its IP header, to the port or the carrier. */
     void Write(Ptr<const Packet> packet);

@@ -60,8 +60,8 @@ AskProtocol(Ptr<Node> node, Ptr<Packet> packet, const typename Family::Header& h
     return protocol->RouteOutput(packet, header, nullptr, error);
 }
 
-/** @return the packet without its header, which is stored in @p header, and without trailing bytes
- */
+/** @return the packet without its IP header and without trailing bytes; the header is stored in @p
+ * header */
 template <class Family>
 Ptr<Packet>
 TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
@@ -320,7 +320,7 @@ UpcallPort::InputMissed(Ptr<Packet> packet,
                         const typename Family::Header& header,
                         Ptr<NetDevice> from)
 {
-    const Ptr<UpcallPort> self(this); // keeps this object while the protocol keeps the packet
+    const Ptr<UpcallPort> self(this); // keeps this object alive while the protocol keeps the packet
     const Original original{wireconversion::ToWire(header.GetDestination()), packet->GetSize()};
     const bool isTaken = InputToProtocol<Family>(
         m_node->GetObject<typename Family::Layer>(),
@@ -392,7 +392,8 @@ UpcallPort::HandleCopy(Ptr<Packet> packet,
     Decide<Family>(destination, route);
     if (!isRouted)
     {
-        m_routed(); // the route has expired: the kernel must lose it and pass up packets
+        // The route has expired: the kernel must remove the route, and then pass up packets.
+        m_routed();
     }
     m_dependence.Note(destination, !from, HopOf(route), [this, packet, header, from] {
         return HopOf(AskAboutCopy<Family>(packet->Copy(), header, from).second);
@@ -439,7 +440,8 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
         return Drop(packet, NOT_SENT);
     }
     m_counters.sent.Add(whole->GetSize());
-    // Only the route of an unchanged packet is a decision: the kernel forwards packets unchanged.
+    // The protocol's route counts as a decision only if the protocol left the packet unchanged,
+    // because the kernel forwards packets unchanged.
     const bool isSame = packet->GetSize() == original.size &&
                         wireconversion::ToWire(header.GetDestination()) == original.destination;
     m_counters.changed += isSame ? 0 : 1;

@@ -40,8 +40,8 @@ namespace ns3
  * the route, and forwards them. Packets that the protocol forwards leave through the interface that
  * it chose.
  *
- * Packets that the kernel forwards by itself are passed to the protocol as copies, one per flow and
- * interval: the protocol learns that its route is in use, and its actions on the copy are
+ * Packets that the kernel forwards are also passed to the protocol, as copies, one per flow and
+ * interval. The copies tell the protocol that its route is in use; its actions on a copy are
  * discarded.
  *
  * Every offloaded node has an UpcallPort, which only opens if a protocol finds routes on demand, or
@@ -52,8 +52,8 @@ class UpcallPort : public Object
   public:
     using Neighbour = viaduct::lab::Neighbour; //!< a next hop
 
-    /** The operations of the node's kernel that UpcallPort needs. All but MacOf() may throw
-     * viaduct::Error. */
+    /** The operations of the node's kernel that UpcallPort needs. All functions except MacOf() may
+     * throw viaduct::Error. */
     class Kernel
     {
       public:
@@ -61,7 +61,7 @@ class UpcallPort : public Object
         /**
          * @param families the versions of IP whose packets without a route the kernel passes up
          * @return the port that carries the packets up; null: the kernel passes each packet to
-         * Take(). Called once
+         * Take(). The function is called only once
          */
         virtual std::unique_ptr<viaduct::io::AnyPort> Open(
             const std::set<viaduct::wire::Family>& families) = 0;
@@ -83,9 +83,9 @@ class UpcallPort : public Object
         virtual std::optional<viaduct::wire::MacAddress> MacOf(
             const viaduct::wire::IpAddress& address) const = 0;
         /**
-         * @param neighbours the next hops for which the kernel's own packets must wait, or need no
-         * longer wait
-         * @param held whether packets to these next hops wait
+         * @param neighbours next hops
+         * @param held whether the kernel's own packets to these next hops must wait from this call
+         * on; false: the packets need no longer wait
          */
         virtual void Hold(const std::vector<Neighbour>& neighbours, bool held) = 0;
     };
@@ -101,7 +101,7 @@ class UpcallPort : public Object
         N_DROP_REASONS
     };
 
-    /** The number of IP packets so far, and of their bytes. */
+    /** The number and the total size of IP packets so far. */
     struct Count
     {
         /** @param size size of one more packet, bytes */
@@ -146,7 +146,7 @@ class UpcallPort : public Object
         return m_dependence.GetFinding();
     }
 
-    /** Takes the protocols' decision about a packet (RouteSource::Decide()). */
+    /** Receives a protocol's decision about a packet (RouteSource::Decide()). */
     using Decided = std::function<void(const viaduct::wire::IpAddress& destination,
                                        const viaduct::wire::IpAddress& gateway,
                                        Ptr<NetDevice> device)>;
@@ -189,7 +189,7 @@ class UpcallPort : public Object
     /**
      * @param gateway a next hop
      * @param interface the kernel's name of an interface
-     * @return the next hop as a neighbour, if the next hop is in the lab
+     * @return the neighbour at the next hop; nothing if the next hop is not in the lab
      */
     std::optional<Neighbour> FindNeighbour(const viaduct::wire::IpAddress& gateway,
                                            const std::string& interface) const;
@@ -241,7 +241,7 @@ class UpcallPort : public Object
     struct Original
     {
         viaduct::wire::IpAddress destination; //!< the packet's destination
-        uint32_t size;                        //!< bytes behind the IP header
+        uint32_t size;                        //!< size of the packet without the IP header, bytes
     };
 
     bool Receive();
@@ -250,7 +250,8 @@ class UpcallPort : public Object
     void HandlePacket(const viaduct::bpf::Upcall& upcall);
     template <class Family>
     void HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr<NetDevice> from);
-    /** @return whether the protocol takes the packet, and the packet's route if it has one now */
+    /** @return whether the protocol takes the packet, and the packet's route; null: the packet has
+     * no route yet */
     template <class Family>
     std::pair<bool, Ptr<typename Family::Route>> AskAboutCopy(Ptr<Packet> packet,
                                                               const typename Family::Header& header,
@@ -275,8 +276,8 @@ class UpcallPort : public Object
     std::unique_ptr<Kernel> m_kernel;                //!< the node's kernel
     std::function<void()> m_routed;                  //!< called when routes may have changed
     Decided m_decided;                               //!< receives the protocol's decisions
-    PacketDependence m_dependence;                   //!< checks the decisions for dependence
-    std::set<viaduct::wire::Family> m_families;      //!< versions of IP that are passed up
+    PacketDependence m_dependence;                   //!< finds destinations with several next hops
+    std::set<viaduct::wire::Family> m_families;      //!< versions of IP whose packets are passed up
     std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's names of devices
     std::map<int, Ptr<NetDevice>> m_devices;         //!< devices by the kernel's number
     std::unique_ptr<viaduct::io::AnyPort> m_port;    //!< carries the packets up

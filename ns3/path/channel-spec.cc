@@ -106,8 +106,8 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     if (DynamicCast<CsmaNetDevice>(device))
     {
         device->GetChannel()->GetAttribute("DataRate", rate);
-        // The default rate of CsmaChannel, the largest rate of its former attribute type, means no
-        // limit.
+        // The default rate of CsmaChannel means no limit. It is the largest rate of the type that
+        // the attribute had formerly.
         if (rate.Get().GetBitRate() == 0xffffffff)
         {
             return;
@@ -115,7 +115,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     }
     else
     {
-        device->GetAttribute("DataRate", rate); // for SimpleNetDevice, 0 means no limit
+        device->GetAttribute("DataRate", rate); // a rate of 0 means no limit (SimpleNetDevice)
     }
     if (rate.Get().GetBitRate() == 0)
     {

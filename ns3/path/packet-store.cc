@@ -24,8 +24,8 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/** @return a packet with the bytes @p bytes, as many as the original's, and the original's uid and
- * tags */
+/** @return a packet with the bytes @p bytes and the uid and tags of @p original, which has the same
+ * size */
 Ptr<Packet>
 WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
 {

@@ -22,24 +22,25 @@ namespace ns3
  * @brief A store of the frames of an emulated path, which are ns-3 packets.
  *
  * Take() returns the packet object that was added, unless the bytes of the packet were changed (bit
- * errors, ECN marks): then it returns a packet with the new bytes and the uid and tags of the
- * original.
+ * errors, ECN marks). In that case, Take() returns a packet with the new bytes and the uid and tags
+ * of the original packet.
  */
 class PacketStore : public viaduct::path::FrameStore
 {
   public:
     /**
-     * @param packet a frame, from its destination address on
+     * @param packet a frame, including its Ethernet header
      * @return the frame's handle
      */
     viaduct::path::FrameHandle Add(Ptr<Packet> packet);
     /**
-     * @param frame a frame
-     * @return the packet as it was added
+     * @param frame the frame's handle
+     * @return the packet as it was passed to Add()
      */
     Ptr<const Packet> Peek(viaduct::path::FrameHandle frame) const;
-    /** Removes a frame.
-     * @param frame a frame; its handle becomes invalid
+    /**
+     * Removes a frame.
+     * @param frame the frame's handle, which becomes invalid
      * @return the packet with its current bytes
      */
     Ptr<Packet> Take(viaduct::path::FrameHandle frame);

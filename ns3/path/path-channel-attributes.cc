@@ -26,8 +26,8 @@ namespace
 {
 
 /**
- * @return the SPEC in an attribute's value; an error ends the program, because ns-3 does not throw
- * for users' errors
+ * @return the SPEC in an attribute's value; an invalid SPEC ends the program, because ns-3 does not
+ * throw exceptions for errors of users
  */
 Spec
 ParseOrAbort(const char* attribute, const std::string& text)

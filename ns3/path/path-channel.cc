@@ -137,10 +137,10 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     }
 
     Instant armed = Instant::Never(); //!< time of the scheduled call of Wake()
-    bool isServed = false;            //!< whether Wake() takes packets; it calls Arm() at its end
+    bool isServed = false;            //!< whether Wake() is running, which calls Arm() at its end
 
-    /** @return whether the pipeline has flipped bits of a frame that it has delivered; forgets the
-     * frame */
+    /** @return whether the pipeline has flipped bits of a frame that it has delivered; removes the
+     * frame from the set of such frames */
     bool TakeCorrupted(viaduct::path::FrameHandle frame)
     {
         return m_corrupted.erase(frame) > 0;
@@ -180,7 +180,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     std::size_t m_group;                              //!< class of the frames; 0: no class
     PacketStore m_store;                              //!< the frames in the pipeline
     Pipeline m_pipeline;                              //!< determines the frames' fates
-    uint64_t m_refused{0};                            //!< delivered frames that the far end refused
+    uint64_t m_refused{0};                            //!< frames that the receiver refused
     uint64_t m_refusedBytes{0};                       //!< bytes of the refused frames
     std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames with flipped bits
 };
@@ -197,7 +197,7 @@ PathChannel::DoInitialize()
     {
         for (std::size_t group = 0; group <= m_classes.size(); group++)
         {
-            DirectionOf(device, group); // reads the files that the SPEC names
+            DirectionOf(device, group); // creates the direction, which reads the SPEC's files
             shared = shared || GetSpec(device, group).link.shared;
         }
     }

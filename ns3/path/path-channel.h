@@ -35,13 +35,13 @@ class PathNetDevice;
 struct PathFate
 {
     std::size_t device = 0;   //!< number of the sending device in the channel
-    uint64_t number = 0;      //!< number of the frame among those of its device and class, from 1
+    uint64_t number = 0;      //!< number of the frame, counted from 1 for each device and class
     viaduct::path::Fate fate; //!< the packet's fate
-    Time at;                  //!< time of the fate by the model
+    Time at;                  //!< time of the fate, according to the model
     bool duplicate = false;   //!< whether the packet is a copy made by the channel
-    bool corrupted = false;   //!< whether the channel flipped bits
-    bool marked = false;      //!< whether the channel set ECN CE
-    std::size_t group = 0;    //!< class of the packet, from 1; 0: no class
+    bool corrupted = false;   //!< whether the channel flipped bits of the packet
+    bool marked = false;      //!< whether the channel set the ECN mark CE
+    std::size_t group = 0;    //!< number of the packet's class, from 1; 0: no class
 };
 
 /**
@@ -80,11 +80,12 @@ class PathChannel : public Channel
      */
     void Add(Ptr<PathNetDevice> device);
 
-    /** Changes the SPECs; may be called while packets are in flight, and loses none of them.
+    /**
+     * Changes the SPECs. May be called while packets are in flight, of which none is lost.
      * @param up the SPEC of the first device's direction, or of all devices if there are more than
      * two
      * @param down the SPEC of the second device's direction
-     * @throw viaduct::UsageError for an invalid SPEC; both SPECs then remain unchanged
+     * @throw viaduct::UsageError for an invalid SPEC; in this case neither SPEC changes
      */
     void SetSpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down);
 
@@ -111,7 +112,7 @@ class PathChannel : public Channel
     /**
      * @param device the number of a device of the channel
      * @param group the number of a class, from 1; 0 for the frames of no class
-     * @return the numbers of the device's packets by fate
+     * @return the number of packets from the device for each fate
      */
     viaduct::path::Counters GetCounters(std::size_t device, std::size_t group = 0) const;
 
@@ -130,7 +131,8 @@ class PathChannel : public Channel
 
     /**
      * @param device the number of a device of the channel
-     * @return whether the device's frames go down, from the second end of the pair to the first
+     * @return whether the device's frames go in direction Down, from the second end of the pair to
+     * the first
      */
     bool IsDown(std::size_t device) const;
 
@@ -159,7 +161,7 @@ class PathChannel : public Channel
     /**
      * Sends a frame; called by PathNetDevice.
      * @param device the number of the sending device in the channel
-     * @param frame the frame, from its destination address on; owned by the channel
+     * @param frame the frame, including its Ethernet header; owned by the channel
      */
     void Send(std::size_t device, Ptr<Packet> frame);
 
@@ -178,7 +180,7 @@ class PathChannel : public Channel
   private:
     class Direction;
 
-    // Accessors of the attributes Up and Down, and of Spec, which sets both; the texts are SPECs.
+    // Accessors of the attributes Up, Down and Spec, which sets Up and Down; the texts are SPECs.
     void SetUp(std::string text);
     std::string GetUp() const;
     void SetDown(std::string text);
@@ -214,7 +216,7 @@ class PathChannel : public Channel
     std::string SharedStreamName(std::size_t device) const;
     /**
      * Handles the due events of the pipeline for frames of class @p group (0: no class) from @p
-     * device; after a change of the SPEC, no event may be due.
+     * device. After a change of the SPEC, Wake() may run when no event is due.
      */
     void Wake(std::size_t device, std::size_t group);
     /** Schedules Wake() for the next event of the pipeline for frames of class @p group (0: no
@@ -229,11 +231,11 @@ class PathChannel : public Channel
     viaduct::path::Spec m_down;                         //!< attribute Down
     std::vector<viaduct::path::TrafficClass> m_classes; //!< classes with separate SPECs
     std::vector<viaduct::sys::PacketFilter> m_filters;  //!< filters of m_classes, in order
-    int64_t m_stream{-1};                      //!< first assigned stream; -1: streams by name
+    int64_t m_stream{-1};                      //!< first random stream; -1: streams by link name
     bool m_linkUp{true};                       //!< whether the link is plugged in
     std::vector<Ptr<PathNetDevice>> m_devices; //!< all devices
     std::shared_ptr<viaduct::path::Nat> m_nat; //!< NAT of both directions, or null
-    std::vector<std::unique_ptr<Direction>> m_directions; //!< directions, by PlaceOf()
+    std::vector<std::unique_ptr<Direction>> m_directions; //!< directions, indexed by PlaceOf()
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate
 };

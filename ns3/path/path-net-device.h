@@ -32,17 +32,17 @@ class PathNetDevice : public EthernetNetDevice
     /** The reason for which a frame was not sent or passed up. */
     enum DropReason
     {
-        TX_LINK_DOWN, //!< to be sent: there is no channel, or it is unplugged
-        TX_TOO_LONG,  //!< to be sent: longer than the MTU
-        RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
-        RX_MALFORMED, //!< received: bit errors in a length field of a header
-        RX_LINK_DOWN, //!< received: the channel was unplugged meanwhile
+        TX_LINK_DOWN, //!< frame to send, but there is no channel or the channel is unplugged
+        TX_TOO_LONG,  //!< frame to send is longer than the MTU
+        RX_CORRUPTED, //!< received frame has bit errors, and ChecksumEnabled is false
+        RX_MALFORMED, //!< received frame has bit errors in a length field of a header
+        RX_LINK_DOWN, //!< channel was unplugged before the frame was received
         N_DROP_REASONS
     };
 
     /**
      * TracedCallback signature for MacRxDrop and MacTxDrop.
-     * @param [in] packet the frame (MacTxDrop: without Ethernet header)
+     * @param [in] packet the frame; for MacTxDrop, without its Ethernet header
      * @param [in] reason the reason of the drop
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
@@ -67,9 +67,9 @@ class PathNetDevice : public EthernetNetDevice
     }
 
     /**
-     * Receives a frame that has passed the channel, which may be unplugged by now; called by
-     * PathChannel.
-     * @param frame the frame, from its destination address on
+     * Receives a frame that has passed through the channel; the channel may have been unplugged
+     * meanwhile. Called by PathChannel.
+     * @param frame the frame, including its Ethernet header
      * @param corrupted whether the channel has flipped bits of the frame
      */
     void Receive(Ptr<Packet> frame, bool corrupted);
@@ -92,7 +92,8 @@ class PathNetDevice : public EthernetNetDevice
     void DoDispose() override;
 
   private:
-    /** @return the reason why ns-3 cannot process a payload with bit errors; else N_DROP_REASONS */
+    /** @return the reason why ns-3 cannot process a payload with bit errors; N_DROP_REASONS if ns-3
+     * can process the payload */
     static DropReason CheckCorrupted(uint16_t protocol, Ptr<const Packet> payload);
 
     Ptr<PathChannel> m_channel; //!< the channel

@@ -70,8 +70,10 @@ ChecksumOffset(uint8_t protocol)
     }
 }
 
-/** Reads the headers of an IP packet; no other bytes are read.
- * @return the values; no value if the bytes are no IP packet */
+/**
+ * Reads the headers of an IP packet; no other bytes are read.
+ * @return the values in the headers; no value if the bytes are not an IP packet
+ */
 std::optional<Start>
 ReadStart(ConstBytes ip)
 {
@@ -130,8 +132,8 @@ SumOf(ConstBytes ip, const Start& start, uint32_t segment)
     return static_cast<uint16_t>(~wire::FinishChecksum(sum));
 }
 
-/** @return the number of bytes of transport header and payload that the checksum covers; for a
- * fragment it is `ofWhole`, the number of bytes of the unfragmented packet */
+/** @return the number of bytes of transport header and payload that the checksum covers. For a
+ * fragment the result is @p ofWhole, the number of bytes of the unfragmented packet */
 uint32_t
 CoveredSegment(const Start& start, uint32_t ofWhole)
 {

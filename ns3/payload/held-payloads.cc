@@ -34,7 +34,8 @@ constexpr uint32_t POOL_SHIFT = 48;
 constexpr uint32_t PLACE_SHIFT = 24;
 constexpr uint64_t PLACE_MASK = (1 << 24) - 1;
 
-/** Returns the pools of payloads; the index is a pool's number, and null a destroyed pool. */
+/** Returns the list of payload pools. The index of a pool is its number; null stands for a
+ * destroyed pool. */
 std::vector<HeldPayloads*>&
 Pools()
 {
@@ -45,18 +46,20 @@ Pools()
 /** The properties of a packet that may be passed without its payload. */
 struct Shape
 {
-    /** Offset of the transport header, or of the content of a later fragment. */
+    /** Offset of the transport header; in a later fragment, the offset of the content. */
     uint32_t transport = 0;
-    uint32_t headers = 0;  //!< number of first bytes that always stay in the packet
+    uint32_t headers = 0;  //!< number of first bytes that always remain in the packet
     uint32_t offset = 0;   //!< offset of the fragment in the original packet's payload, bytes
     uint16_t id = 0;       //!< identification (IPv4)
     uint8_t protocol = 0;  //!< transport protocol
     bool fragment = false; //!< whether the packet is a fragment
 };
 
-/** Sets Shape::headers by the transport protocol.
- * @return whether the packet may be passed without its payload: no protocol in the simulation reads
- * bytes after the transport header */
+/**
+ * Sets Shape::headers according to the transport protocol.
+ * @return whether the packet may be passed without its payload, because no protocol in the
+ * simulation reads bytes after the transport header
+ */
 bool
 FitTransport(ConstBytes ip, Shape& shape)
 {
@@ -76,7 +79,7 @@ FitTransport(ConstBytes ip, Shape& shape)
         const uint8_t type = wire::Load8(segment.data());
         const bool version4 = shape.protocol == wire::ip_protocol::kIcmp;
         shape.headers = shape.transport + wire::IcmpHeader::kSize;
-        // Echo requests and replies.
+        // Only echo requests and replies may be passed without their payload.
         return version4 ? type == 0 || type == 8 : type == 128 || type == 129;
     }
     default:
@@ -98,7 +101,7 @@ FitIpv4(ConstBytes ip)
     const uint32_t destination = wire::Load32(&ip[16]);
     const bool forNeighbours = destination == 0xffffffff || destination >> 8 == 0xe00000;
     Shape shape{.transport = wire::Ipv4Header::kSize,
-                // 8 bytes after the IP header, which ICMP errors quote.
+                // ICMP errors quote 8 bytes after the IP header.
                 .headers = wire::Ipv4Header::kSize + 8,
                 .offset = header->fragment_offset * uint32_t{8},
                 .id = header->id,

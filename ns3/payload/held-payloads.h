@@ -21,8 +21,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A byte tag of bytes whose values are not in the packet, where they are zeros: identifies
- * the payload that has the values.
+ * @brief A byte tag for bytes of a packet that are zeros in the simulation. The tag identifies the
+ * payload that has the values of these bytes.
  */
 class HeldPayloadTag : public Tag
 {
@@ -50,7 +50,7 @@ struct HeldPayload
     /** Whether the headers of a frame to send have been written before the payload. */
     bool borrowed = false;
 
-    uint32_t position = 0; //!< offset of these bytes in the payload of the original IP packet
+    uint32_t position = 0; //!< offset of `bytes` in the payload of the original IP packet
     uint32_t segment = 0;  //!< length of the packet's transport header and payload; 0: a fragment
     uint16_t sum = 0; //!< sum of the bytes before the payload that the transport checksum covers
     uint16_t id = 0;  //!< the packet's identification (IPv4)
@@ -59,9 +59,9 @@ struct HeldPayload
     /** Number that distinguishes the payload from earlier payloads at the same place. */
     uint32_t generation = 0;
     uint32_t uses = 0;        //!< number of frames to send that need the payload
-    bool taken = false;       //!< whether this place has a payload
+    bool taken = false;       //!< whether this place of the pool has a payload
     PacketTagList references; //!< packet tag list shared by all packets that need the payload
-    /** Memory for a copy of the payload, if it is held longer than its frame. */
+    /** Memory for a copy of the payload, if the payload is held longer than its received frame. */
     std::byte* memory = nullptr;
 };
 
@@ -74,8 +74,8 @@ struct HeldPayload
  * ns-3 stores only as a length) in place of the remaining bytes. The pool keeps the remaining
  * bytes, the payload, as long as any copy or fragment of the packet exists, and JoinPacket() writes
  * them to their place. A byte tag (HeldPayloadTag) maps the zeros of a packet to the payload. The
- * number of references of a packet tag, which a packet shares with its copies, is greater than one
- * while any copy exists.
+ * packet and its copies also share the payload's packet tag: the reference count of this tag is
+ * greater than one while any copy exists.
  *
  * Only the simulator's thread may use a pool.
  */
@@ -85,12 +85,12 @@ class HeldPayloads
     /** The numbers of received packets, by how they were passed to the simulation. */
     struct Counters
     {
-        uint64_t held = 0; //!< passed with only their first bytes
-        /** Passed with their payload, because its length is out of range or a protocol may read it.
-         */
+        uint64_t held = 0; //!< packets passed with only their first bytes
+        /** Packets passed with their payload, because the payload's length is out of range or a
+         * protocol may read the payload. */
         uint64_t whole = 0;
-        uint64_t poolFull = 0; //!< passed with their payload: the pool was full
-        /** Payloads that were copied, because they were held until the next Settle(). */
+        uint64_t poolFull = 0; //!< packets passed with their payload, because the pool was full
+        /** Payloads that were copied, because they were still needed at the next Settle(). */
         uint64_t copied = 0;
     };
 
@@ -99,7 +99,8 @@ class HeldPayloads
     {
         std::span<const std::byte> ip; //!< the packet from its IP header on, without padding
         uint32_t before = 0;           //!< number of writable bytes before the packet in its frame
-        /** Whether the bytes are valid until the next Settle(), not only during the call. */
+        /** Whether the bytes are valid until the next Settle(), not only during the call of Hold().
+         */
         bool lasting = false;
     };
 
@@ -112,17 +113,18 @@ class HeldPayloads
     HeldPayloads(const HeldPayloads&) = delete;
     HeldPayloads& operator=(const HeldPayloads&) = delete;
 
-    /** Holds the payload of a received IP packet, and creates a packet of the first bytes, unless
-     * the packet must be passed with its payload.
+    /**
+     * Holds the payload of a received IP packet, and creates a packet that has only the first
+     * bytes. Holds nothing if the received packet must be passed with its payload.
      * @param received the received packet
      * @param headerBytes the number of first bytes; the headers of IP and transport are always
      * included
-     * @return the packet; null: the caller must pass the complete packet
+     * @return the created packet; null: the caller must pass the complete received packet
      */
     Ptr<Packet> Hold(const Received& received, uint32_t headerBytes);
 
-    /** Handles the payloads held since the last call: copies those that are still needed to the
-     * pool's memory, and releases the others. Must be called before the received frames become
+    /** Handles the payloads held since the last call: copies the payloads that are still needed to
+     * the pool's memory, and releases the others. Must be called before the received frames become
      * invalid. */
     void Settle();
 
@@ -197,23 +199,23 @@ bool HasHeldPayload(const Packet& packet);
 /**
  * @ingroup viaduct
  * @param packet a packet
- * @return the payload at the packet's end if the packet has only this payload, and all of its
- * bytes; else null
+ * @return the payload at the packet's end, if the packet has all bytes of this payload and no other
+ * held payload; otherwise null
  */
 HeldPayload* FindWholePayload(const Packet& packet);
 
 /**
  * @ingroup viaduct
- * Writes the bytes of a packet that leaves the simulation: the bytes that it would have if the
- * complete packet had been in the simulation. The transport checksum is completed if a protocol has
- * computed it over the zeros. It is not changed if it was updated (RFC 1624), left unchanged, or if
- * bits of the packet were changed.
+ * Writes the bytes of a packet that leaves the simulation: the bytes that the packet would have if
+ * the complete packet had been in the simulation. The transport checksum is completed if a protocol
+ * has computed it over the zeros. Otherwise the checksum is not changed: it was updated (RFC 1624)
+ * or left unchanged, or bits of the packet were flipped.
  *
  * @param packet the packet
  * @param bytes the buffer to which the bytes are written, of the packet's size
  * @param first the packet's first header
- * @return whether all payloads were written; false if a payload was released, or its place in the
- * packet is unknown
+ * @return whether all payloads were written; false if a payload was released, or if the place of a
+ * payload in the packet is unknown
  */
 bool JoinPacket(const Packet& packet, std::span<std::byte> bytes, FirstHeader first);
 

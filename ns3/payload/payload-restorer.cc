@@ -26,11 +26,12 @@ namespace ns3
 namespace
 {
 
-uint32_t g_nodes = 0; //!< number of nodes, the first of NodeList, that are watched
+uint32_t g_nodes = 0; //!< number of watched nodes, from the start of NodeList
 
 /**
- * Restores the payload of a packet that ns-3 has passed to a trace sink. The packet is the object
- * that the IP layer continues to process; no other hook is called before a protocol reads it.
+ * Restores the payload of a packet that ns-3 has passed to a trace sink. The function changes the
+ * packet object itself: the IP layer continues to process this object, and calls no other hook
+ * before a protocol reads the packet.
  */
 void
 Restore(Ptr<const Packet> packet)
@@ -81,7 +82,7 @@ HandleIpv4Delivery(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** @return whether ns-3 may send an ICMPv6 error that quotes the packet before it reports that it
+/** @return whether ns-3 may send an ICMPv6 error that quotes the packet before ns-3 reports that it
  * has dropped the packet */
 bool
 MayBeQuoted(const Packet& packet, Ipv6L3Protocol& ip)
@@ -92,10 +93,10 @@ MayBeQuoted(const Packet& packet, Ipv6L3Protocol& ip)
     {
         if (ip.GetMtu(i) < packet.GetSize())
         {
-            return true; // error "packet too big"
+            return true; // ns-3 may send the error "packet too big"
         }
     }
-    // Errors of the destination, such as "port unreachable".
+    // A packet for the node itself may cause errors such as "port unreachable".
     return ip.GetInterfaceForAddress(header.GetDestination()) >= 0;
 }
 
@@ -119,8 +120,8 @@ HandleIpv6Delivery(const Ipv6Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** Restores the payload of a dropped packet: ns-3 sends the ICMPv6 error that quotes it after it
- * has reported the drop. */
+/** Restores the payload of a dropped packet. After ns-3 has reported the drop, ns-3 sends the
+ * ICMPv6 error that quotes the packet. */
 void
 HandleIpv6Drop(const Ipv6Header& header,
                Ptr<const Packet> packet,

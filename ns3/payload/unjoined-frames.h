@@ -20,8 +20,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The payloads of frames that wait in a BurstPort to be sent, and that are joined with their
- * payloads only when they are sent.
+ * @brief The held payloads of frames that wait in a BurstPort to be sent. Each frame is joined with
+ * its payload only when the frame is sent.
  *
  * A payload that is still in its received frame is not copied: the headers of the frame to send are
  * written into the received frame, before the payload. The port copies a frame when it takes the

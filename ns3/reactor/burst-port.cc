@@ -17,8 +17,8 @@ namespace ns3
 namespace
 {
 
-/// The maximum number of rounds of sending per turn: when the user learns that frames have left, it
-/// may queue further frames, which the next round sends.
+/// The maximum number of times that queued frames are sent in one turn of the reactor: when the
+/// user is notified that frames have left, the user may queue more frames, which are sent next.
 constexpr uint32_t FLUSH_ROUNDS = 4;
 
 } // namespace
@@ -271,7 +271,7 @@ BurstPort::Await()
         return true;
     }
     // A port that holds no frame of this user, e.g. because its queueing discipline is full of
-    // frames of other senders, will report no frame that leaves.
+    // frames of other senders, never reports that a frame has left.
     const bool some = m_txCount == 0 || m_driver->GetBytesInFlight() > 0;
     return some && m_driver->AwaitTransmitted();
 }
@@ -330,7 +330,7 @@ BurstPort::Transmit()
     }
     if (m_txCount == 0)
     {
-        m_txHead = 0; // reuses a few slots, which are in the cache
+        m_txHead = 0; // the few slots in use then stay in the cache
     }
 }
 

@@ -31,18 +31,19 @@ class BurstPortUser
      * @param frame the frame as received from the port; valid during the call
      */
     virtual void HandleFrame(const viaduct::io::ReceivedFrame& frame) = 0;
-    /** Ends the validity of the frames that HandleFrame() has received; more frames may follow. */
+    /** Reports that the frames passed to HandleFrame() become invalid; more calls of HandleFrame()
+     * may follow. */
     virtual void HandleReturn()
     {
     }
 
     /**
-     * Completes a frame that was queued by CommitUnfinished(); the frame is offered to the port
+     * Completes a frame that was queued by CommitUnfinished(). The frame is offered to the port
      * directly after the call.
      * @param slot the result of CommitUnfinished()
-     * @param frame the space in which the user has written the beginning of the frame; its size is
-     * that of the complete frame
-     * @return the complete frame, in that space or in memory that is valid until HandleOffered()
+     * @param frame the space, as long as the complete frame, in which the user has written the
+     * beginning of the frame
+     * @return the complete frame, in this space or in memory that is valid until HandleOffered()
      */
     virtual viaduct::io::FrameToSend Finish(uint32_t /* slot */, std::span<std::byte> frame)
     {
@@ -60,7 +61,7 @@ class BurstPortUser
 
     /**
      * Reports the lateness of a frame that was received and processed, or that the port has
-     * accepted; under the reactor only.
+     * accepted. Called under the reactor only.
      * @param sent true for a frame that the port has accepted, false for a received frame
      * @param lateness the lateness, as defined by PortTiming
      */
@@ -68,14 +69,14 @@ class BurstPortUser
     {
     }
 
-    /** Reports that Reserve() has space again after HasRoom() was false. */
+    /** Reports that Reserve() has space again after HasRoom() has returned false. */
     virtual void HandleRoom()
     {
     }
 
     /**
-     * Reports that frames have left the port, or were dropped by the port; only after
-     * TrackFlight(). Called in the node's context, not within an event.
+     * Reports that frames have left the port, or were dropped by the port. Called only if
+     * TrackFlight() was called; in the node's context and, under the reactor, not within an event.
      */
     virtual void HandleTransmitted(uint64_t /* bytes of the frames */)
     {
@@ -106,7 +107,7 @@ class BurstPort : private ReactorFlush
     {
         uint32_t burst = 64;     //!< maximum number of frames received at once
         uint32_t queue = 256;    //!< maximum number of frames waiting to be sent
-        uint32_t pending = 1000; //!< maximum number of frames read by the thread, not yet processed
+        uint32_t pending = 1000; //!< maximum number of read frames that wait for the simulator
         uint32_t frame = 1536;   //!< maximum length of a frame to send, bytes
     };
 
@@ -116,14 +117,14 @@ class BurstPort : private ReactorFlush
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
 
-    /** @return the port, or null */
+    /** @return the port; null if there is none */
     viaduct::io::AnyPort* GetPort() const
     {
         return m_port.get();
     }
 
     /**
-     * Allocates rings; must be called once before anything else. Frames waiting to be sent are
+     * Allocates the rings; must be called before all other functions. Frames waiting to be sent are
      * lost.
      * @param sizes the sizes of the rings and of a frame
      * @return the number of lost frames
@@ -157,7 +158,7 @@ class BurstPort : private ReactorFlush
 
     /**
      * @return the number of bytes of frames that are queued in this object or in the port's kernel
-     * or driver, as known when BurstPortUser::HandleTransmitted() was last called; only after
+     * or driver, as known when BurstPortUser::HandleTransmitted() was last called; 0 without
      * TrackFlight()
      */
     uint64_t GetBytesInFlight() const
@@ -165,7 +166,7 @@ class BurstPort : private ReactorFlush
         return m_inFlight;
     }
 
-    /** Sends queued frames if there is no space. @return whether Reserve() has space for a frame */
+    /** Sends queued frames if the ring is full. @return whether Reserve() has space for a frame */
     bool HasRoom();
 
     /** Reserves space for one frame to send. Sends queued frames if there is no space.
@@ -181,7 +182,7 @@ class BurstPort : private ReactorFlush
     void Commit(uint32_t length);
 
     /**
-     * Queues a frame that is not complete before BurstPortUser::Finish().
+     * Queues a frame that BurstPortUser::Finish() will complete.
      * @param length the length of the complete frame, bytes
      * @return the frame's slot
      */
@@ -207,7 +208,7 @@ class BurstPort : private ReactorFlush
     }
 
     /** @return the number of frames that have arrived but not reached the user, as far as the port
-     * knows */
+     * reports them */
     uint64_t CountToReceive() const;
 
     /** @return the number of frames that wait in this object to be sent */
@@ -232,8 +233,9 @@ class BurstPort : private ReactorFlush
     /** Notifies the user of sent frames and of free space. @return whether there was a
      * notification */
     bool TellUser();
-    /** Requests a call of FlushTurn() when frames leave the port, if it has any. @return false if
-     * FlushTurn() must be repeated after a while instead */
+    /** Requests a call of FlushTurn() for the time when frames leave the port, if the port has any
+     * frames of this user. @return false if FlushTurn() must be called again after a delay instead
+     */
     bool Await();
     /** Requests a call of Transmit() at the end of the turn. */
     void RequestTransmit();
@@ -244,15 +246,15 @@ class BurstPort : private ReactorFlush
     std::unique_ptr<viaduct::io::AnyPort> m_port; //!< the port
     std::shared_ptr<PortDriver> m_driver;         //!< drives the port from Start() to Stop()
     bool m_started = false;                       //!< true between Start() and Stop()
-    uint32_t m_nodeId = 0;                        //!< context of received frames
+    uint32_t m_nodeId = 0;                        //!< node in whose context frames are received
     bool m_ignoreStamps = false;                  //!< whether to ignore frames' stamps
     Sizes m_sizes;                                //!< sizes of the rings
-    uint64_t m_formerReaderDrops = 0;             //!< drops of stopped drivers
+    uint64_t m_formerReaderDrops = 0;             //!< frames that stopped drivers have dropped
     PortTiming m_timing;                          //!< lateness of frames
 
     std::vector<std::byte> m_txBuffer;                //!< slots of Sizes::frame bytes
     std::vector<viaduct::io::FrameToSend> m_txFrames; //!< the frame in each slot
-    std::vector<viaduct::Instant> m_txDue;            //!< virtual time of sending of each frame
+    std::vector<viaduct::Instant> m_txDue;            //!< virtual time at which each was queued
     std::vector<bool> m_txUnfinished;                 //!< whether the user must complete the frame
     uint32_t m_unfinished = 0;                        //!< number of unfinished frames
     uint32_t m_txHead = 0;                            //!< slot of the oldest frame
@@ -261,7 +263,7 @@ class BurstPort : private ReactorFlush
     bool m_full = false;                              //!< whether HasRoom() was false
     bool m_flushRequested = false;                    //!< whether a call of Transmit() is pending
     bool m_tracksFlight = false;                      //!< whether TrackFlight() was called
-    uint64_t m_inFlight = 0;                          //!< bytes of frames not reported as left
+    uint64_t m_inFlight = 0;                          //!< bytes of frames that have not left yet
     uint64_t m_waiting = 0;                           //!< bytes of the frames in m_txFrames
 };
 

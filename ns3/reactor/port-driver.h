@@ -24,7 +24,8 @@ class BurstPortUser;
 
 /**
  * @ingroup viaduct
- * @brief The lateness of frames: under ns3::ReactorSimulatorImpl only, in nanoseconds.
+ * @brief The lateness of frames in nanoseconds, which is measured under ns3::ReactorSimulatorImpl
+ * only.
  */
 struct PortTiming
 {
@@ -46,7 +47,8 @@ struct PortTiming
 class PortDriver
 {
   public:
-    /** The client of a driver; the objects to which it refers must exist until Stop() at least. */
+    /** The parameters of a driver; the objects to which they refer must exist at least until
+     * Stop(). */
     struct Client
     {
         viaduct::io::AnyPort& port; //!< the port that is read and written
@@ -64,18 +66,20 @@ class PortDriver
     /** Stops reading and calling the client. */
     virtual void Stop() = 0;
 
-    /** Requests calls of Client::flush (FlushTurn()) soon, until a call returns true. */
+    /** Requests calls of FlushTurn() of Client::flush, which are repeated until a call returns
+     * true. */
     virtual void RequestFlush() = 0;
 
     /**
-     * Requests a call of Client::flush (FlushTurn()) when frames have left the port.
-     * @return false if the port cannot report that; Client::flush must then return false, so that
-     * it is called again after a while
+     * Requests a call of FlushTurn() of Client::flush when frames have left the port.
+     * @return false if the port cannot report that frames have left; FlushTurn() must then return
+     * false, so that it is called again after a delay
      */
     virtual bool AwaitTransmitted() = 0;
 
     /**
-     * Runs a function at the current time in the node's context; not for use within events.
+     * Runs a function at the current time in the node's context. Under the reactor, must not be
+     * called within an event.
      * @param function the function to run
      */
     virtual void RunInNode(const std::function<void()>& function) = 0;
@@ -88,7 +92,8 @@ class PortDriver
     virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
                             std::span<const viaduct::Instant> due) = 0;
 
-    /** @return the simulation's current time, on the clock of PortTiming */
+    /** @return the simulation's current time as an instant of the reactor's clock; Instant()
+     * without a reactor */
     virtual viaduct::Instant GetNow() const = 0;
 
     /** @return the bytes in flight below the port (viaduct::io::AnyPort::BytesInFlight()) */

@@ -16,8 +16,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The clock of ReactorSimulatorImpl, CLOCK_MONOTONIC, and its sleeps in the kernel. Tests
- * derive classes with other clocks.
+ * @brief The clock of ReactorSimulatorImpl (CLOCK_MONOTONIC), with the functions that sleep in the
+ * kernel. Tests use derived classes with other clocks.
  *
  * Now() may be called from any thread; all other functions only from the thread that is in
  * ReactorSimulatorImpl::Run().

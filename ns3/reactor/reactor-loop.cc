@@ -41,8 +41,8 @@ constexpr auto BLIND_SPIN = Duration::Microseconds(3);
 /// The period for which the sleep of a SCHED_FIFO thread is checked. The kernel lets such a thread
 /// run for 950 ms of each second (sched_rt_runtime_us), and then stops it for 50 ms.
 constexpr auto FIFO_PERIOD = Duration::Milliseconds(20);
-/// The minimum sleep of a SCHED_FIFO thread in FIFO_PERIOD, more than that period's share of the 50
-/// ms. A thread that has slept less pauses for this time.
+/// The minimum sleep of a SCHED_FIFO thread in FIFO_PERIOD. It is more than 1 ms, the share of the
+/// 50 ms that falls to a FIFO_PERIOD. A thread that has slept less pauses for FIFO_REST.
 constexpr auto FIFO_REST = Duration::Microseconds(1500);
 /// The kernel may end a sleep late by 1/1000 of the sleep's duration (fs/select.c,
 /// select_estimate_accuracy).

@@ -19,7 +19,7 @@ namespace ns3
 namespace
 {
 
-/// The number of frames processed between two reads of the clock, and so the maximum number that
+/// The number of frames processed between two reads of the clock; at most this number of frames
 /// delays a due event.
 constexpr size_t YIELD_INTERVAL = 4;
 
@@ -102,7 +102,7 @@ class ReactorPortDriver : public PortDriver,
             {
                 refused = refused.subspan(1);
             }
-            else if (due[i] != viaduct::Instant()) // no time: the frame was queued without a port
+            else if (due[i] != viaduct::Instant()) // unset: the frame was queued without a port
             {
                 Record(true, now - due[i]);
             }
@@ -127,7 +127,7 @@ class ReactorPortDriver : public PortDriver,
 
     uint64_t GetDrops() const override
     {
-        return 0; // the kernel's ring is the only queue
+        return 0; // no frames are read in advance, so none are dropped
     }
 
   private:
@@ -224,14 +224,14 @@ class ReactorPortDriver : public PortDriver,
     Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
     Client m_client;                     //!< the driver's client
     uint32_t m_pollable;                 //!< the port's id in the reactor
-    uint32_t m_transmitted = 0;          //!< id of AnyPort::TransmitFd() in the reactor, or 0
+    uint32_t m_transmitted = 0;          //!< id of TransmitFd() in the reactor; 0: not registered
     bool m_awaited = false;      //!< AwaitTransmitted() was called, and no frame has left since
     bool m_flushPending = false; //!< whether the reactor will call FlushTurn()
     std::vector<viaduct::io::ReceivedFrame> m_received; //!< space for a burst
     std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the current burst
     size_t m_next = 0;                                  //!< index of the burst's next frame
-    viaduct::Instant m_emptyAt;      //!< last time with an empty port, reactor's clock
-    viaduct::Instant m_waitedSince;  //!< earliest arrival of m_burst, reactor's clock
+    viaduct::Instant m_emptyAt;      //!< last time at which the port was empty (reactor's clock)
+    viaduct::Instant m_waitedSince;  //!< earliest possible arrival of m_burst (reactor's clock)
     viaduct::Duration m_stampOffset; //!< kernel's stamps minus the reactor's clock
 };
 

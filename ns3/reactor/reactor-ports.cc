@@ -21,13 +21,14 @@ NS_LOG_COMPONENT_DEFINE("ReactorPorts");
 namespace
 {
 
-/// The number of consecutive wake-ups without work after which a descriptor is muted: it is not
-/// waited for.
+/// The number of consecutive wake-ups without work after which a descriptor is muted, that is,
+/// temporarily removed from epoll.
 constexpr uint32_t MUTE_AFTER = 64;
 /// The time for which a descriptor is muted. An AF_PACKET socket of a link that is down is always
 /// ready without work, and so is muted.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
-/// The minimum duration of a sleep: a shorter sleep began with a descriptor that was ready already.
+/// The minimum duration of a wait that counts as a sleep: if a wait is shorter, a descriptor was
+/// ready when the wait began.
 constexpr auto MIN_SLEEP = viaduct::Duration::Microseconds(20);
 
 } // namespace
@@ -112,8 +113,9 @@ ReactorPorts::Poll(ReactorClock& clock, viaduct::Duration timeout)
         auto& port = *reinterpret_cast<Port*>(event.data.u64);
         if (!port.ready)
         {
-            // A sleep ends as soon as a descriptor becomes ready; a query without sleep, or a sleep
-            // that ended at once, may be long after the descriptor became ready.
+            // After a sleep, the descriptor has become ready just now. After a query without a
+            // sleep, or a sleep that ended at once, the descriptor may have been ready for a long
+            // time.
             const bool slept = timeout > viaduct::Duration() && m_lastPoll - begin > MIN_SLEEP;
             port.emptyAt = slept ? m_lastPoll : before;
         }

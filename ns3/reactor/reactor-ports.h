@@ -35,7 +35,7 @@ class ReactorPorts
         bool ready = true;        //!< whether the port is served in the next turn
         bool removed = false;     //!< whether to erase the port when no loop iterates over ports
         bool muted = false;       //!< whether the port is temporarily not in epoll
-        viaduct::Instant emptyAt; //!< latest known time without anything to read
+        viaduct::Instant emptyAt; //!< latest time at which the port is known to have been empty
         uint32_t idleWakes = 0;   //!< consecutive wake-ups without work
     };
 
@@ -94,7 +94,7 @@ class ReactorPorts
      * Queries the kernel for ready ports.
      * @param clock the loop's clock
      * @param timeout the maximum wait for a ready port; Duration::Max() is without limit
-     * @return the number of ready ports, including a call of Wake()
+     * @return the number of ready ports; a call of Wake() counts as one
      */
     size_t Poll(ReactorClock& clock, viaduct::Duration timeout);
     /** @return the time at which the kernel was last queried */
@@ -103,16 +103,17 @@ class ReactorPorts
         return m_lastPoll;
     }
 
-    /** @return the time at which Unmute() has something to do; Never if no port is muted */
+    /** @return the time at which Unmute() must be called; Never if no port is muted */
     viaduct::Instant GetUnmuteTime() const
     {
         return m_unmuteAt;
     }
 
-    /** Waits for muted ports again. */
+    /** Unmutes all muted ports: waits for their descriptors again. */
     void Unmute();
 
-    /** Ends the current Poll(), or the next; may be called from any thread or a signal handler. */
+    /** Ends the current call of Poll(), or the next call if none is running; may be called from any
+     * thread or a signal handler. */
     void Wake() const
     {
         m_waiter.Wake();

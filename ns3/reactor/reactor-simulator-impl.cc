@@ -237,8 +237,8 @@ ReactorSimulatorImpl::DrainInbox()
     }
     for (const ForeignEvent& foreign : m_drained)
     {
-        // Outside Run() there is no real time, so the new event must only not precede the last
-        // event that was run.
+        // Outside Run(), virtual time does not follow real time: the new event only has to be no
+        // earlier than the last event that was run.
         const int64_t at = m_running ? (foreign.wall - m_origin).nanoseconds() : 0;
         const int64_t now = std::max(at, static_cast<int64_t>(m_currentTs));
         Insert(now + foreign.delay, foreign.context, foreign.event);

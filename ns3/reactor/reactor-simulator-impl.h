@@ -167,9 +167,9 @@ class ReactorSimulatorImpl : public SimulatorImpl
     }
 
     /**
-     * For a port, while it is served.
-     * @return the latest instant of the reactor's clock at which the port is known, from queries of
-     * its descriptor, to have had nothing to read
+     * Must be called by a port, while the port is served.
+     * @return the latest instant, on the reactor's clock, at which the port had nothing to read,
+     * according to queries of its descriptor
      */
     viaduct::Instant GetPortEmptyAt() const;
 
@@ -253,7 +253,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void ResetStatistics();
 
     /**
-     * Prints the breakdown, the lateness and the verdict on a few lines.
+     * Prints the breakdown, the lateness and the verdict (VALID or VOID) on a few lines.
      * @param os the stream
      */
     void Print(std::ostream& os) const;
@@ -282,10 +282,10 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Duration RealNow() const;
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
-    /** With FifoPriority, pauses if the loop has slept too little, before the kernel stops the
-     * thread. */
+    /** With FifoPriority: pauses if the loop has slept too little, so that the kernel does not stop
+     * the thread. */
     void Idle();
-    /** Inserts the events that other threads scheduled. @return true if there were any */
+    /** Inserts the events that other threads scheduled. @return true if there were any events */
     bool DrainInbox();
     /** Runs due events. @return true if an event was run */
     bool RunDueEvents();
@@ -301,7 +301,8 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool ServePorts(bool look);
     /** Serves one burst of a port. @return true if the port did work */
     bool ServePort(ReactorPorts::Port& port);
-    /** Calls FlushTurn() of all requested objects. @return true if a frame was flushed */
+    /** Calls FlushTurn() of all objects for which RequestFlush() was called. @return true if any of
+     * the calls returned true */
     bool FlushAll();
     /** Sleeps and spins until there may be work. */
     void WaitForWork();
@@ -314,12 +315,12 @@ class ReactorSimulatorImpl : public SimulatorImpl
 
     // The members of the scheduler, as in DefaultSimulatorImpl
     Ptr<Scheduler> m_events;            //!< the event queue
-    std::list<EventId> m_destroyEvents; //!< events for Destroy()
+    std::list<EventId> m_destroyEvents; //!< events that Destroy() runs
     uint32_t m_uid;                     //!< next event's number
     uint32_t m_currentUid;              //!< number of the current event
     uint64_t m_currentTs;               //!< time of the current event
     uint32_t m_currentContext;          //!< context of the current event
-    uint64_t m_eventCount;              //!< events run
+    uint64_t m_eventCount;              //!< number of events run
     std::thread::id m_mainThreadId;     //!< the thread that may use the scheduler
     std::atomic<bool> m_stop{false};    //!< whether Run() must end
     bool m_running = false;             //!< whether Run() is running
@@ -328,7 +329,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Mutex m_inboxMutex;
     /** Events scheduled by other threads. */
     std::vector<ForeignEvent> m_inbox VIADUCT_GUARDED_BY(m_inboxMutex);
-    std::vector<ForeignEvent> m_drained;    //!< events removed from the inbox (keeps its memory)
+    std::vector<ForeignEvent> m_drained;    //!< events taken from the inbox; reused, to keep memory
     std::atomic<bool> m_inboxFilled{false}; //!< whether m_inbox is not empty
     std::atomic<bool> m_asleep{false};      //!< whether the loop sleeps and must be woken
 
@@ -355,14 +356,14 @@ class ReactorSimulatorImpl : public SimulatorImpl
     Phase m_phase = EVENTS;                                //!< the current phase
     viaduct::Instant m_phaseStart;                         //!< start of the current phase
     std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time per phase
-    uint64_t m_turns = 0;                                  //!< turns of the loop
-    uint64_t m_bursts = 0;                                 //!< port callbacks that did work
+    uint64_t m_turns = 0;                                  //!< number of turns of the loop
+    uint64_t m_bursts = 0;                                 //!< number of callbacks that did work
     uint64_t m_sleeps = 0;                                 //!< sleeps in the kernel
     uint64_t m_rests = 0;                                  //!< pauses for FifoPriority
     uint64_t m_measuredEvents = 0;                         //!< events run since the last reset
     viaduct::Histogram m_lateness;                         //!< lateness of every event
     viaduct::Histogram m_portLateness;                     //!< lateness of every frame
-    viaduct::Instant m_portEmptyAt;                        //!< last empty time of the served port
+    viaduct::Instant m_portEmptyAt;                        //!< time when the served port was empty
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile
     Time m_lateThreshold;                                  //!< attribute LateThreshold

@@ -31,12 +31,12 @@ const Time RETRY_INTERVAL = MicroSeconds(50);
 /// accepts no frame.
 const Time MAX_RETRY_INTERVAL = MilliSeconds(1);
 
-/** Frames copied from the port's memory: their spans point into one block. */
+/** Frames copied from the port's memory; their spans point into `bytes`. */
 struct Copies
 {
     std::vector<ReceivedFrame> frames;            //!< the frames
     std::vector<std::byte> bytes;                 //!< content of the frames
-    std::shared_ptr<std::atomic<size_t>> pending; //!< number of the reader's waiting frames
+    std::shared_ptr<std::atomic<size_t>> pending; //!< the reader's counter of waiting frames
 };
 
 /** Passes the frames that the thread has read to the user; runs as an event. */
@@ -60,7 +60,7 @@ class Reader : public FdReader
     }
 
     std::mutex m_mutex;                              //!< guards the port
-    std::atomic<uint64_t> m_drops{0};                //!< frames dropped because too many wait
+    std::atomic<uint64_t> m_drops{0};                //!< frames dropped because too many waited
     std::shared_ptr<std::atomic<size_t>> m_pending = //!< frames that wait for their event
         std::make_shared<std::atomic<size_t>>(0);
 
@@ -152,7 +152,7 @@ class ThreadPortDriver : public PortDriver
 
     void RunInNode(const std::function<void()>& function) override
     {
-        function(); // Flush(), which causes the call, is an event
+        function(); // runs within the event Flush() already
     }
 
     size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,

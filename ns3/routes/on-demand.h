@@ -18,12 +18,12 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Returns whether one of a node's routing protocols looks for a route only when a packet needs one.
- * Such a protocol of ns-3 answers a query for a destination without a route with a route through
- * the loopback device: the packet returns to its RouteInput(), which keeps it until the route is
- * found. The result is known for ns-3's own protocols, and for the types passed to
- * LearnLooksForRoutes(); no protocol is queried.
+ * If such a protocol of ns-3 has no route to a destination, the protocol answers a query with a
+ * route through the loopback device. The packet then returns to the protocol's RouteInput(), which
+ * keeps the packet until the route is found. The result is known for ns-3's own protocols, and for
+ * the types passed to LearnLooksForRoutes(); no protocol is queried.
  * @param node the node
- * @return whether a protocol of this version of IP looks for routes only then
+ * @return whether a protocol of this version of IP looks for routes only when packets need them
  */
 template <class Family>
 bool FindsRoutesOnDemand(Ptr<Node> node);
@@ -81,10 +81,10 @@ using ForwardedCallback = std::function<void(Ptr<typename Family::Route> route,
  * @param header the packet's header, as received
  * @param from the device that received the packet; the loopback device if RouteOutput() returned a
  * route through it
- * @param forwarded called with the packet, whose TTL or hop limit is reduced by one and whose
- * source address is the original address: a protocol that kept a packet of the node sets the source
- * to the address of the interface by which it leaves, but the checksum of a program's packet covers
- * the original address
+ * @param forwarded called with the packet; the TTL or hop limit is reduced by one, and the source
+ * address is the original address. A protocol that kept a packet of the node sets the source
+ * address to the address of the interface by which the packet leaves, but the checksum of a
+ * program's packet covers the original address
  * @param dropped called if the protocol drops the packet
  * @return whether the protocol has accepted the packet
  */

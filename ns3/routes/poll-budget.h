@@ -20,13 +20,13 @@ namespace ns3
 /**
  * @ingroup viaduct
  * The share of a simulator's time that may be spent on reading the routes of protocols that do not
- * report changes: the cost of reading one node, times the number of nodes, determines how often
+ * report changes. The cost of reading one node, times the number of nodes, determines how often
  * each node is read. The budget is for simulations in real time only, because the cost is measured.
  */
 class PollBudget
 {
   public:
-    using Clock = std::function<viaduct::Instant()>; //!< ThreadTime(), or a test's clock
+    using Clock = std::function<viaduct::Instant()>; //!< a clock: ThreadTime(), or a test's clock
 
     /**
      * @param share the share of the simulator's time, above 0

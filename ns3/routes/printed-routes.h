@@ -22,8 +22,8 @@
 #include <tuple>
 #include <utility>
 
-/** Readers that MakeRouteReader() creates: of the routes that protocols print, or of their answers
- * to RouteOutput(). */
+/** The readers that MakeRouteReader() creates for protocols that print their routes or answer
+ * RouteOutput(). */
 namespace ns3::routereader
 {
 
@@ -103,9 +103,9 @@ class AskedRoutes : public RouteReader
     Ptr<typename Family::Layer> m_ip;          //!< the IP layer, which queries the protocol
     Ptr<typename Family::Protocol> m_protocol; //!< the protocol, which answers
     RouteQuestions m_questions;                //!< permitted queries
-    bool m_unknown;                            //!< whether the protocol is a user's
+    bool m_unknown;                            //!< whether the protocol is a user's own
     bool m_isAsked{false};                     //!< whether the last Read() queried the protocol
-    bool m_isSending;                          //!< whether a query makes the protocol send
+    bool m_isSending;                          //!< whether a query makes the protocol send packets
 };
 
 /** @return the words of a printed row, each separated by one space */
@@ -131,8 +131,8 @@ HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
 
 /**
  * Reads the table that a protocol prints. The table of a user's protocol is used only while every
- * row of the table is understood and the rows that are compared with RouteOutput() agree;
- * otherwise, and if no table is printed, the answers of RouteOutput() are used.
+ * row of the table is understood, and while RouteOutput() agrees with the rows that are compared
+ * with it. Otherwise, and if the protocol prints no table, the answers of RouteOutput() are used.
  */
 template <class Family>
 class PrintedRoutes : public AskedRoutes<Family>
@@ -240,7 +240,7 @@ class PrintedRoutes : public AskedRoutes<Family>
     /** Compares some of the new rows with RouteOutput(). */
     void Sample(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // addresses per read
+        constexpr size_t MOST = 4; // maximum number of addresses to compare per read
         std::set<Key> present;
         std::vector<const RouteCandidate*> fresh;
         for (const RouteCandidate& route : routes)
@@ -275,9 +275,9 @@ class PrintedRoutes : public AskedRoutes<Family>
         return m_distrust.empty() && !this->m_isSending;
     }
 
-    /** Compares the table's routes to connected networks with RouteOutput(), if rows with a larger
-     * network cover the connected networks: a protocol may send to its neighbours directly without
-     * printing a route for it. */
+    /** Compares the table's routes to addresses in connected networks with RouteOutput(), if rows
+     * with a larger network cover the addresses. The reason: a protocol may send to its neighbours
+     * directly without printing a route to them. */
     void CompareNeighbours(const std::vector<RouteCandidate>& routes)
     {
         for (uint32_t i = 1; i < this->m_ip->GetNInterfaces(); i++)
@@ -290,7 +290,8 @@ class PrintedRoutes : public AskedRoutes<Family>
                     continue;
                 }
                 viaduct::wire::IpAddress other = own.address;
-                // Changes .1 to .2, and .2 to .1, in the smallest network.
+                // Selects another address of the network: .2 instead of .1, and .1 instead of .2,
+                // which is possible even in the smallest network (4 addresses).
                 other.bytes[other.Length() - 1] ^= 3;
                 if (own.Contains(other) && Best(routes, other) && MayCompare())
                 {
@@ -300,11 +301,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
     }
 
-    /** Compares RouteOutput() for some addresses to which the table has no route; called if packets
-     * for such addresses are not passed up. */
+    /** Checks that RouteOutput() has no route to some of the addresses to which the table has no
+     * route. Called if packets for such addresses are not passed up. */
     void CompareMissing(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // addresses per read
+        constexpr size_t MOST = 4; // maximum number of addresses to compare per read
         const auto& known = *this->m_questions.known;
         auto next = known.upper_bound(m_asked);
         for (size_t asked = 0, seen = 0; asked < MOST && seen < known.size() && MayCompare();
@@ -371,7 +372,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         m_distrust = "the protocol's table " + printed + ", but RouteOutput() " + said;
     }
 
-    /** @return an address in a destination that no more specific row covers */
+    /** @return an address in @p destination; nothing if a more specific row covers the address */
     static std::optional<viaduct::wire::IpAddress> AddressIn(
         const viaduct::wire::IpPrefix& destination, const std::vector<RouteCandidate>& routes)
     {

@@ -41,7 +41,8 @@ TraitsOf(TypeId protocol)
                                           .mayRouteMulticast = false};
     static constexpr ProtocolTraits ON_DEMAND{.finding = RouteFinding::ON_DEMAND,
                                               .mayRouteMulticast = false};
-    // DSDV also keeps packets without a route, but waits for its neighbours' next announcement.
+    // DSDV is not on demand: it also keeps packets without a route, but does not look for a route;
+    // it waits for the next announcement of its neighbours.
     static const std::map<std::string, ProtocolTraits> KNOWN{
         {"ns3::aodv::RoutingProtocol", ON_DEMAND},
         {"ns3::dsdv::RoutingProtocol", TABLE},

@@ -15,8 +15,8 @@ namespace ns3
 /** @ingroup viaduct The method of reading a protocol's routes. */
 enum class RouteFinding
 {
-    TABLE,     //!< all routes are in the table; RouteOutput() has no effect
-    ASKED,     //!< RouteOutput() returns each route, and has no effect
+    TABLE,     //!< all routes are in the table; RouteOutput() has no side effects
+    ASKED,     //!< RouteOutput() returns each route, and has no side effects
     ON_DEMAND, //!< the protocol looks for a route when RouteOutput() or RouteInput() gets a packet
     UNKNOWN,   //!< a user's protocol, which may behave in any of these ways
 };
@@ -30,7 +30,7 @@ enum class RouteFinding
 struct ProtocolTraits
 {
     RouteFinding finding{RouteFinding::UNKNOWN}; //!< the method of reading the routes
-    bool mayRouteMulticast{true};                //!< RouteInput() may forward packets to groups
+    bool mayRouteMulticast{true};                //!< whether RouteInput() may forward multicast
     /** Whether RouteOutput() may be called without a packet of a program, for a destination to
      * which the protocol reports a route. */
     bool mayBeAsked{true};

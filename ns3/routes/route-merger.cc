@@ -79,8 +79,8 @@ bool
 RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
 {
     const IpAddress& network = destination.address;
-    // A route to several multicast groups determines the interface of the node's own packets to the
-    // groups.
+    // A route to several multicast groups is not a route of the kernel itself: it determines the
+    // interface of the node's own packets to the groups.
     const bool isGroups = destination.address.family == viaduct::wire::Family::kIpv4 &&
                           network.IsMulticast() && !IsHost(destination);
     if ((network.IsMulticast() && !isGroups) || viaduct::wire::IsLinkLocal(network) ||
@@ -93,8 +93,8 @@ RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
            });
 }
 
-// Returns whether the kernel has routes over an interface: it has no routes over an interface that
-// is down, and drops IPv4 routes over an interface that loses its last address
+// Returns whether the kernel has routes over an interface. The kernel has no routes over an
+// interface that is down, and drops IPv4 routes over an interface that loses its last address
 // (fib_inetaddr_event() in net/ipv4/fib_frontend.c).
 template <class Family>
 bool
@@ -193,8 +193,8 @@ RouteMerger<Family>::ConnectedNetworks() const
     return networks;
 }
 
-/** Returns the number of protocols, from the first on, whose routes the kernel must look up before
- * the connected networks. */
+/** Returns the number of protocols, counted from the highest priority, whose routes the kernel must
+ * look up before the connected networks. */
 template <class Family>
 size_t
 RouteMerger<Family>::CountPreferred() const

@@ -26,14 +26,14 @@ namespace ns3
  * @ingroup viaduct
  * Merges the routes of a node's protocols into tables for the kernel.
  *
- * ns-3's list routing queries the protocols by priority, and the first that has any route decides;
- * the kernel chooses by longest prefix. Therefore, a route whose destination a protocol of higher
- * priority covers is omitted. If a protocol is queried before the connected networks and covers one
- * of the networks, its routes are put into the preferred table (together with the connected
- * networks in the protocol's table).
+ * ns-3's list routing queries the protocols in the order of their priority, and the first protocol
+ * that has any route decides; the kernel chooses the route with the longest prefix. Therefore, a
+ * route is omitted if a protocol of higher priority covers the route's destination. If a protocol
+ * is queried before the connected networks and covers one of these networks, the protocol's routes
+ * are put into the preferred table (together with the connected networks in the protocol's table).
  *
  * Routes that the kernel creates itself (connected networks, own addresses, link-local, loopback)
- * are omitted, too, as are routes to single multicast groups, and routes through interfaces that
+ * are also omitted, as are routes to single multicast groups, and routes through interfaces that
  * are down.
  */
 template <class Family>
@@ -55,8 +55,8 @@ class RouteMerger
     void Add(const std::vector<RouteCandidate>& routes);
 
     /**
-     * @param connected the number of protocols, from the first on, whose routes to connected
-     * networks are needed too, because the kernel does not create them
+     * @param connected the number of protocols, counted from the highest priority, whose routes to
+     * connected networks are also included, because the kernel does not create these routes
      * @return the kernel's tables
      */
     viaduct::fib::RouteTable GetTable(size_t connected = 0) const;
@@ -85,7 +85,7 @@ class RouteMerger
     size_t CountPreferred() const;
 
     Ptr<typename Family::Layer> m_ip;                     //!< the layer with the interfaces
-    const std::map<Ptr<NetDevice>, std::string>& m_names; //!< device to name in the kernel
+    const std::map<Ptr<NetDevice>, std::string>& m_names; //!< kernel names of devices
     std::vector<std::pair<uint32_t, viaduct::wire::IpPrefix>>
         m_own;                                 //!< the node's addresses and their interfaces
     std::set<viaduct::wire::IpPrefix> m_above; //!< destinations of protocols of higher priority

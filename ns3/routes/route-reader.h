@@ -31,7 +31,7 @@ struct RouteCandidate
 {
     viaduct::wire::IpPrefix destination; //!< network
     viaduct::wire::IpAddress gateway;    //!< next hop; unspecified: on link
-    uint32_t interface;                  //!< index in the IP layer
+    uint32_t interface;                  //!< index of the interface in the IP layer
     uint32_t metric;                     //!< lower is better
     bool operator==(const RouteCandidate&) const = default;
 };
@@ -63,8 +63,9 @@ class RouteReader
     }
 
     /**
-     * @return the reason why the protocol may have routes that differ from the last Read(), so that
-     * only its decisions about packets reveal them; empty: there is no such reason
+     * @return the reason why the protocol's routes may differ from the result of the last Read(),
+     * so that only the protocol's decisions about packets reveal the routes; empty: there is no
+     * such reason
      */
     virtual std::string WhyIncomplete() const
     {
@@ -72,8 +73,8 @@ class RouteReader
     }
 
     /**
-     * Makes the reader ignore the table from now on, because the protocol has decided about a
-     * packet differently.
+     * Makes the reader ignore the protocol's table permanently. Called after a decision of the
+     * protocol about a packet that differs from the table.
      * @param reason the text for WhyIncomplete(); ignored for a table of ns-3's own protocols
      */
     virtual void Distrust(const std::string& reason)
@@ -84,8 +85,9 @@ class RouteReader
 
 /**
  * @ingroup viaduct
- * A table of routes that are pushed, one by one or all at once: by a protocol that has any of the
- * trace sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by the owner of the object.
+ * A table of routes that are pushed, one at a time or all at once. The routes are pushed by a
+ * protocol that has any of the trace sources RouteAdded, RouteRemoved and RoutingTableUpdated, or
+ * by the owner of the object.
  */
 template <class Family>
 class PushedRoutes : public RouteReader, public std::enable_shared_from_this<PushedRoutes<Family>>
@@ -93,10 +95,11 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
   public:
     using Entry = typename Family::Entry; //!< ns-3's type of a route
 
-    /** @param protocol the protocol that pushes; null: the owner pushes */
+    /** @param protocol the protocol that pushes routes; null: the owner of this object pushes them
+     */
     explicit PushedRoutes(Ptr<Object> protocol = nullptr);
 
-    void Add(const Entry& route);    //!< @param route replaces the routes to its destination
+    void Add(const Entry& route);    //!< @param route the route; replaces its destination's routes
     void Remove(const Entry& route); //!< @param route the route, identified by its destination
     /** @param table the complete table; several routes to one destination are of equal cost */
     void Update(const std::vector<Entry>& table);
@@ -109,7 +112,7 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
     void Distrust(const std::string& reason) override;
 
   private:
-    Ptr<Object> m_protocol; //!< the protocol that pushes
+    Ptr<Object> m_protocol; //!< the protocol that pushes routes, or null
     std::string m_distrust; //!< reason why the table is ignored
     std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< pushed routes
 };
@@ -121,7 +124,7 @@ struct RouteQuestions
     LabAddresses known;
     bool samples{false}; //!< whether to compare some rows of a user's protocol with RouteOutput()
     /** Whether to query a user's protocol for all addresses in `known`, unless the queries make the
-     * protocol send packets; if not, the protocol's decisions about packets reveal its routes. */
+     * protocol send packets. If false, the protocol's decisions about packets reveal the routes. */
     bool asksUnknown{false};
 };
 
@@ -130,9 +133,10 @@ struct RouteQuestions
  * @param ip an IP layer
  * @param protocol one of the layer's protocols
  * @param questions the permitted queries
- * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
- * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
- * protocol's printed table; if that table cannot be parsed, of the answers of RouteOutput()
+ * @return a reader for a protocol that does not push its routes. The reader reads OLSR's table,
+ * whose changes a trace source reports; the tables of ns-3's static, global, RIP and RIPng routing;
+ * the printed table of any other protocol; or the answers of RouteOutput(), if the printed table
+ * cannot be parsed
  */
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,

@@ -530,7 +530,7 @@ RouteSource::Report(const viaduct::fib::RouteUpdate& update)
     if (!refusal.empty())
     {
         // A retry is scheduled, because no other event causes a retry if the protocol reports its
-        // changes.
+        // changes and is therefore not polled.
         m_retry = Simulator::Schedule(m_retryInterval, &RouteSource::Update, this);
     }
     if (!refusal.empty() && refusal != m_refusal)

@@ -65,13 +65,13 @@ class RouteSource : public Object
     /** The statistics of a RouteSource so far. */
     struct Counters : viaduct::fib::RouteCounters
     {
-        uint64_t unmapped{0};       //!< routes omitted: their interface is not in the lab
+        uint64_t unmapped{0};       //!< routes omitted because their interface is not in the lab
         uint64_t missing{0};        //!< changes that the data plane refused at the last update
-        uint64_t reads{0};          //!< readings of all tables
+        uint64_t reads{0};          //!< number of times that all tables were read
         uint64_t merges{0};         //!< merges of the tables, made if a table has changed
-        uint64_t polls{0};          //!< readings at the end of a poll interval
+        uint64_t polls{0};          //!< number of readings at the end of a poll interval
         viaduct::Duration pollCost; //!< processor time of polls and their merges
-        Time pollIntervals;         //!< sum of the intervals after polls
+        Time pollIntervals;         //!< sum of the intervals that followed the polls
     };
 
     /** TracedCallback signature for Pushed: changes were passed to the data plane.
@@ -88,7 +88,7 @@ class RouteSource : public Object
     /**
      * TracedCallback signature for Refused: the data plane refused a route.
      * @param node the node's id
-     * @param message the refused route; a message that stays the same is reported once
+     * @param message a text about the refused route; an unchanged text is reported only once
      */
     typedef void (*RefusedTracedCallback)(uint32_t node, const std::string& message);
 
@@ -101,7 +101,7 @@ class RouteSource : public Object
      * @param names the kernel's name for each device that is in the lab
      */
     void SetNode(Ptr<Node> node, const std::map<Ptr<NetDevice>, std::string>& names);
-    /** @param sink the node's data plane, which receives the differences */
+    /** @param sink the node's data plane, which receives the changes of routes */
     void SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink);
     /** @param budget stretches the poll interval so that polling costs no more than the budget's
      * share; null: the interval is not stretched */
@@ -119,8 +119,8 @@ class RouteSource : public Object
         bool isByTable{true}; //!< whether the routes are from a table
     };
 
-    /** @param goesUp a function that returns whether a packet without a route, of a version of IP,
-     * is passed up to the protocols; called after Start() */
+    /** @param goesUp a function that returns whether packets without a route are passed up to the
+     * protocols, for a version of IP; called by Start() and later */
     void SetUpcalls(std::function<bool(viaduct::wire::Family)> goesUp)
     {
         m_goesUp = std::move(goesUp);
@@ -130,7 +130,8 @@ class RouteSource : public Object
      * Records a decision of the node's protocols about a packet that was passed up.
      * @param destination the packet's destination
      * @param gateway the next hop; unspecified: on link
-     * @param device the device by which the packet leaves; null: the packet is not forwarded (now)
+     * @param device the device by which the packet leaves; null: the packet is not forwarded, or
+     * not yet
      */
     void Decide(const viaduct::wire::IpAddress& destination,
                 const viaduct::wire::IpAddress& gateway,
@@ -145,11 +146,11 @@ class RouteSource : public Object
         m_known = std::move(addresses);
     }
 
-    /** Leaves the data plane unchanged until Release(): the protocols start anew, and at first know
-     * fewer routes than the previous instance, which has set the routes of the data plane (as in
-     * RFC 4724, section 4.1).
-     * @param routes the current routes of the data plane; Hold() is called after SetSink(), before
-     * Start()
+    /**
+     * Leaves the data plane unchanged until Release(). The protocols have been restarted, and at
+     * first know fewer routes than before the restart, when they set the routes of the data plane
+     * (as in RFC 4724, section 4.1). Must be called after SetSink() and before Start().
+     * @param routes the current routes of the data plane
      */
     void Hold(viaduct::fib::RouteTable routes);
     /** Makes the data plane's routes equal to the protocols' routes, by applying the difference.
@@ -194,13 +195,14 @@ class RouteSource : public Object
 
     /** @return the statistics so far */
     Counters GetCounters() const;
-    /** @return the routes refused by the data plane at the last update, and the reason, or none */
+    /** @return a text with the routes that the data plane refused at the last update, and the
+     * reason; empty: no route was refused */
     const std::string& GetRefusal() const
     {
         return m_refusal;
     }
 
-    /** @return whether some protocol must be polled */
+    /** @return whether at least one protocol must be polled */
     bool IsPolling() const
     {
         return m_polling;
@@ -227,7 +229,7 @@ class RouteSource : public Object
     struct Input
     {
         std::vector<std::pair<bool, std::vector<viaduct::wire::IpPrefix>>>
-            interfaces;                                  //!< each interface: up or not, prefixes
+            interfaces;                                  //!< each interface's state and prefixes
         std::vector<std::vector<RouteCandidate>> routes; //!< routes of each protocol
         size_t connected{0}; //!< number of protocols whose routes to connected networks are needed
         bool operator==(const Input&) const = default;
@@ -269,17 +271,17 @@ class RouteSource : public Object
     std::map<viaduct::wire::IpAddress, Decision> m_decisions; //!< decisions by destination
     Time m_decisionTimeout;                                   //!< attribute DecisionTimeout
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;      //!< the routes of the data plane
-    bool m_held{false};                                       //!< whether Hold() is in force
-    std::string m_refusal;                                    //!< refusal of the last update
-    Counters m_counters;                                      //!< counters except the sink's
+    bool m_held{false};                                       //!< true between Hold() and Release()
+    std::string m_refusal;                                    //!< result of GetRefusal()
+    Counters m_counters;                                      //!< counters except those of the sink
     Input m_input4;                                           //!< IPv4 input of the last merge
     Input m_input6;                                           //!< IPv6 input of the last merge
     viaduct::fib::RouteTable m_wanted;                        //!< result of the last merge
     std::shared_ptr<PollBudget> m_budget;                     //!< the simulator's budget
-    EventId m_update;                                         //!< the scheduled update
+    EventId m_update;                                         //!< event of the scheduled update
     Time m_updated;                                           //!< time of the last update
-    EventId m_poll;                                           //!< the next poll
-    EventId m_retry;                                          //!< next retry of refused routes
+    EventId m_poll;                                           //!< event of the next poll
+    EventId m_retry;                                          //!< event of the next retry
     TracedCallback<uint32_t, uint32_t> m_pushedTrace;         //!< trace source Pushed
     TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< trace source Changed
     TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< trace source Refused

@@ -89,12 +89,12 @@ ColumnsOf(const std::vector<std::string>& header)
         const std::string next = i + 1 < header.size() ? Plain(header[i + 1]) : "";
         const Column alone = ColumnOf(Plain(header[i]));
         const Column both = next.empty() ? Column::SKIPPED : ColumnOf(Plain(header[i]) + next);
-        // The words "Destination Mask" name two columns.
+        // Two words name two columns if each of them is a column's name, as in "Destination Mask".
         const bool areTwo = alone != Column::SKIPPED && ColumnOf(next) != Column::SKIPPED;
         const bool isOfTwo = both != Column::SKIPPED && !areTwo;
         const Column column = isOfTwo ? both : alone;
         i += isOfTwo ? 1 : 0;
-        // The first of two columns of one kind is used, as "Hops" before "MaxHops".
+        // If two columns are of one kind, only the first is used, such as "Hops" before "MaxHops".
         const bool isNew = std::find(columns.begin(), columns.end(), column) == columns.end();
         columns.push_back(isNew ? column : Column::SKIPPED);
     }

@@ -24,9 +24,9 @@ enum class Column
     NEXT_HOP,
     INTERFACE,
     METRIC,
-    HOPS,     //!< number of hops: the metric if there is no METRIC
-    STATE,    //!< usable or not, as a word or as letters ("UGS")
-    SEQUENCE, //!< DSDV's number: an odd number means that the route is broken
+    HOPS,     //!< number of hops; used as the metric if there is no column METRIC
+    STATE,    //!< state of the route (usable or not) as a word or as letters ("UGS")
+    SEQUENCE, //!< DSDV's sequence number; if the number is odd, the route is broken
 };
 
 /** A table's columns from left to right. */

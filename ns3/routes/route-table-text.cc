@@ -196,13 +196,13 @@ IsUp(const std::string& word)
     {
         return UP.contains(plain);
     }
-    // Letters of route(8): U up, G gateway, H host, ! reject...
+    // The flags of route(8): U (up), G (gateway), H (host), ! (reject) and others.
     const bool isLetters = word.find_first_not_of("UGHRDMACS!") == std::string::npos;
     return isLetters && word.starts_with("U") ? std::optional(word.find('!') == std::string::npos)
                                               : std::nullopt;
 }
 
-/** Returns a metric; none if the word is not a metric. */
+/** Returns the metric in a word; none if the word is not a metric. */
 std::optional<uint32_t>
 Metric(const std::string& word)
 {
@@ -390,7 +390,7 @@ ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
     const bool isDefault = words[0] == "default" || words[0] == "Default";
     if (!isDefault && std::none_of(words.begin(), words.end(), IsAddress))
     {
-        return; // no route: a rule under the header, or a sum at the end
+        return; // not a route: a separator line under the header, or a total at the end
     }
     const auto cells = Cells(words, columns);
     std::optional<Row> row;

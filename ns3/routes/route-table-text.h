@@ -21,7 +21,7 @@ namespace ns3
 struct PrintedRoute
 {
     viaduct::wire::IpPrefix destination; //!< network; host bits zero
-    viaduct::wire::IpAddress gateway;    //!< next hop; on link if unspecified or the destination
+    viaduct::wire::IpAddress gateway;    //!< next hop; unspecified or the destination: on link
     std::string interface; //!< interface index, device name or local address; empty: not printed
     uint32_t metric{0};    //!< metric, hops or distance; lower is better
     std::string row;       //!< the row as printed, for messages

@@ -35,8 +35,8 @@ using wireconversion::ToIpv6;
 namespace
 {
 
-/** @return the number of the device's interface in the node's IP layer `ip`; a new interface if the
- * device has none */
+/** @return the number of a device's interface in `ip`, the IP layer of the device's node; if the
+ * device has no interface, a new interface is added */
 template <class Ip>
 uint32_t
 InterfaceOf(Ptr<Ip> ip, Ptr<NetDevice> device)
@@ -93,8 +93,8 @@ AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
     }
 }
 
-/** Makes OLSR announce a router's own (loopback) addresses; RIP and RIPng announce them without a
- * setting. */
+/** Makes OLSR announce a router's own (loopback) addresses. RIP and RIPng need no setting to
+ * announce these addresses. */
 void
 AnnounceLoopbacks(Ptr<Node> router, const std::vector<IpPrefix>& addresses)
 {
@@ -108,7 +108,7 @@ AnnounceLoopbacks(Ptr<Node> router, const std::vector<IpPrefix>& addresses)
     }
 }
 
-/** Adds a route through a device to the static routes of its node. */
+/** Adds a route through a device to the static routes of the device's node. */
 void
 AddRoute(Ptr<NetDevice> device, const IpPrefix& network, const IpAddress& nextHop)
 {
@@ -170,8 +170,8 @@ StubDevices(const Scenario& scenario,
     {
         const auto& nodes = link.settings->nodes;
         const auto own = std::find(nodes.begin(), nodes.end(), router);
-        // A link that is attached to an interface of the machine is no stub: other routers may be
-        // behind that interface.
+        // A link that is attached to an interface of the machine is not a stub, because other
+        // routers may be behind that interface.
         if (link.settings->interface.empty() && own != nodes.end() &&
             std::all_of(nodes.begin(), nodes.end(), [&](const auto& other) {
                 return other == router || isHost(other);

@@ -15,7 +15,7 @@ namespace ns3::sim
 namespace
 {
 
-// bytes; the command Go lists all pairs of a lab's nodes.
+// The maximum size of a command, bytes; the command Go lists all pairs of a lab's nodes.
 constexpr std::size_t MAX_COMMAND = 64 << 20;
 
 } // namespace

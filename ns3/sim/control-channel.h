@@ -27,8 +27,8 @@ class ControlChannel
     /** @param fd a stream socket, owned by this object; -1: standard output */
     explicit ControlChannel(int fd);
 
-    /** Sends an event to the peer; blocks while the peer does not read. A closed connection is no
-     * error: StopRequested() reports it.
+    /** Sends an event to the peer; blocks while the peer does not read. A closed connection is not
+     * an error: StopRequested() reports it.
      * @param event the event
      */
     void Send(const viaduct::scenario::SimulatorEvent& event);

@@ -69,7 +69,7 @@ DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
     }
     const uint32_t size = packet->GetSize() + header.GetSerializedSize();
     const uint16_t mtu = route->GetOutputDevice()->GetMtu();
-    // ns-3's IP layer drops packets whose TTL has expired.
+    // Packets whose TTL has expired are passed on, because ns-3's IP layer drops them.
     if (!header.IsDontFragment() || size <= mtu || header.GetTtl() <= 1)
     {
         return ucb(route, packet, header);

@@ -54,7 +54,8 @@ class DontFragmentRouting : public Ipv4ListRouting
                  const ErrorCallback& ecb);
 
     Ptr<Ipv4> m_ip; //!< the node's IP layer
-    /** The unicast callback of the first call of RouteInput(), usually the IP layer's. */
+    /** The unicast callback with which RouteInput() was first called, usually the IP layer's
+     * callback. */
     UnicastForwardCallback m_ucb;
     UnicastForwardCallback m_forward; //!< callback that calls Forward() with m_ucb; created once
     DropCallback m_dropped;           //!< called for each packet that was dropped for its length

@@ -52,7 +52,7 @@ SocketAddress(const IpAddress& address, uint16_t port)
     return Inet6SocketAddress(wireconversion::ToIpv6(address), port);
 }
 
-/** @return whether the node would send a packet to the destination, perhaps after a search for the
+/** @return whether a node would send a packet to a destination, if necessary after a search for a
  * route */
 template <class Ip>
 bool
@@ -68,8 +68,8 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
     return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
 }
 
-/** Makes a failed connection of a socket no fatal error: the socket's flow reports that nothing
- * arrived. */
+/** Prevents a failed connection of a socket from being a fatal error: the socket's flow reports
+ * that nothing arrived. */
 void
 TolerateFailure(Ptr<Socket> socket)
 {
@@ -118,7 +118,7 @@ SimulatedFlow::RateOfLink(const Network& network) const
         }
         if (const auto rate = Network::SpecOf(*link.settings, end - nodes.begin()).link.rate)
         {
-            // The payload rate that fills the link, with UDP, IP and Ethernet headers.
+            // The payload rate at which packets with UDP, IP and Ethernet headers fill the link.
             const int headers = 8 + (m_to.family == Family::kIpv4 ? 20 : 40) + 18;
             return *rate * m_flow.size / (m_flow.size + headers);
         }
@@ -186,7 +186,7 @@ void
 SimulatedFlow::MakeTcp(const Network& network)
 {
     constexpr const char* TCP = "ns3::TcpSocketFactory";
-    constexpr int SEGMENT = 1448; // bytes
+    constexpr int SEGMENT = 1448; // payload of a TCP segment, bytes
     Ptr<Application> sink = MakeSink(TCP);
     sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::ReceivedTcp, this));
     StartAndStop(sink, network.GetNode(m_flow.to), Time(0));
@@ -252,9 +252,9 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
-    // The source address is not set to the node's own: Ipv4RawSocketImpl::SendTo() sends only
-    // through the device that has the source address. Without a setting, each request has the
-    // source address of the device through which it is sent.
+    // The attribute for the source address is not set, because Ipv4RawSocketImpl::SendTo() would
+    // send only through the device that has this address. If it is not set, each request has the
+    // source address of the device through which the request is sent.
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
@@ -385,9 +385,10 @@ SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
     m_sent++;
     if (m_sent == m_pings)
     {
-        // The last request has been sent. If Ping counted the requests, it would then close its
-        // socket after twice the longest round-trip time in whole milliseconds, which is
-        // immediately if that time is below 1 ms.
+        // The last request has been sent, and the long interval delays a further request: Ping's
+        // Count is one more than m_pings. If Count were m_pings, Ping would now close its socket
+        // after twice the longest round-trip time in whole milliseconds. If this time is below
+        // 1 ms, Ping would close the socket immediately.
         m_ping->SetAttribute("Interval", TimeValue(Hours(24)));
     }
 }
@@ -400,7 +401,8 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
     const bool isLate = Simulator::Now() > m_lastRequest + ToTime(m_drain.quiet);
     if (m_sent >= m_pings && isLate)
     {
-        // Too late: viaduct-load, too, waits no longer than m_drain.quiet after its last request.
+        // The answer is too late: viaduct-load also waits no longer than m_drain.quiet after its
+        // last request.
         return;
     }
     if (std::exchange(answered, true))

@@ -67,8 +67,8 @@ class SimulatedFlow
     static Ptr<OnOffApplication> MakeConstantRate(int64_t rate, int size);
     void SendTo(Ptr<Application> source, const char* protocol);
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
-    /** Registers callbacks for the end of the sender's TCP connection; a null socket is ignored,
-     * because such a sender has no connection. */
+    /** Registers callbacks for the end of the sender's TCP connection. If @p socket is null, does
+     * nothing, because the sender has no connection. */
     void WatchConnection(Ptr<Socket> socket);
     void ConnectionClosed(Ptr<Socket> socket);
     void ReceivedTcp(Ptr<const Packet> packet, const Address& from);
@@ -88,13 +88,13 @@ class SimulatedFlow
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
     void LookForRoute(Ptr<Node> sender);
-    /** @return the reason why the flow has no result, as a real program reports it; empty: it has a
-     * result */
+    /** @return the reason why the flow has no result, in the words of a real program; empty: the
+     * flow has a result */
     std::string Trouble() const;
     int64_t RateOfLink(const Network& network) const;
     /** @return the rate of the payload received, bit/s, over the same duration as the programs of
-     * the real modes use: for UDP from the first packet to the last, for TCP from the flow's start
-     * to the sender's end, or to the last byte if it arrived later
+     * the real modes use. For UDP: from the first packet to the last. For TCP: from the flow's
+     * start to the sender's end, or to the last byte if the last byte arrived later
      */
     std::optional<double> Rate() const;
     std::vector<std::pair<double, double>> Throughput() const;
@@ -113,8 +113,8 @@ class SimulatedFlow
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
     bool m_hasRoute{true}; //!< whether the sender had a route to the receiver at the flow's start
     Time m_firstArrival;   //!< arrival time of the first packet (UDP, TCP)
-    Time m_lastArrival;    //!< arrival time of the last packet that was no duplicate
-    /** Time at which the connection ended, if before the flow's end (TCP). */
+    Time m_lastArrival;    //!< arrival time of the last packet that was not a duplicate
+    /** Time at which the connection ended, if it ended before the flow's end (TCP). */
     std::optional<Time> m_broken;
     uint64_t m_pings{0};        //!< number of requests to send (ping)
     Time m_lastRequest;         //!< time at which the latest request was sent

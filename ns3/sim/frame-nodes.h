@@ -42,13 +42,14 @@ std::unique_ptr<FrameReachability> MakeFrameReachability(
  */
 void InstallFrameNodes(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Increases the MTU of devices of nodes that forward frames, for frames that these nodes lengthen.
+/** Increases the MTU of devices of nodes that forward frames, because these nodes lengthen frames.
  * @param scenario a scenario with such nodes
  * @param link one of the scenario's links, with its devices
  */
 void SetMtusOfFrameNodes(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Adds the numbers of frames lost in the simulator by nodes that forward frames to a report.
+/** Adds to a report the numbers of frames that nodes that forward frames have lost in the
+ * simulator.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge" or "NODE/program"
  */

@@ -32,7 +32,7 @@ void InstallFramePrograms(const viaduct::scenario::Scenario& scenario, const Net
  */
 void SetMtusOfPrograms(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Adds the numbers of frames that forwarding programs have lost in the simulator to a report.
+/** Adds to a report the numbers of frames that forwarding programs have lost in the simulator.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/program"
  */

@@ -82,9 +82,9 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
-        // A far end is a remote host whose packets ns-3 does not handle: its client's frames enter
-        // its link directly. A host on Wi-Fi is no far end, because a radio sends only the frames
-        // of its own station.
+        // A far end is a remote host whose packets ns-3 does not handle: the frames of the host's
+        // client enter the host's link directly. A host on Wi-Fi is not a far end, because a radio
+        // sends only the frames of its own station.
         const bool isFarEnd =
             node.remote && node.host && !viaduct::scenario::IsOnWifi(scenario, node.name);
         // The guard drops packets that ns-3 cannot read, which unknown machines may send.

@@ -120,9 +120,9 @@ HasDamage(const viaduct::scenario::Scenario& scenario)
                });
 }
 
-/** Sets different intervals between requests for one neighbour in the kernels on a Wi-Fi link: the
- * kernel's timers of a second expire at multiples of 64 ms (kernel/time/timer.c, HZ=1000), so that
- * in virtual time the timers of all kernels expire at one instant, and requests that are sent at
+/** Gives the kernels on a Wi-Fi link different intervals between requests for one neighbour. A
+ * kernel's timers of a second expire at multiples of 64 ms (kernel/time/timer.c, HZ=1000). In
+ * virtual time the timers of all kernels would expire at one instant, and requests that are sent at
  * one instant are lost.
  */
 void
@@ -157,8 +157,8 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
 {
     if (HasDamage(scenario) || !viaduct::scenario::CapturedLinks(scenario).empty())
     {
-        // Checksums are computed, because a damaged packet must not be accepted, unless its
-        // checksum is correct (checksum=fix), and because a capture must show packets as on a wire.
+        // Checksums are computed for two reasons: a damaged packet must not be accepted, unless its
+        // checksum is correct (checksum=fix), and a capture must show packets as on a wire.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();
@@ -193,7 +193,7 @@ void
 Network::CheckAddresses() const
 {
     // ns-3's Ipv6L3Protocol::IpForward() drops packets with addresses of the IPv6 documentation
-    // prefix; the kernel does not.
+    // prefix; a kernel forwards such packets.
     for (const LinkSettings& link : m_scenario.links)
     {
         for (const IpPrefix& prefix : link.addresses)

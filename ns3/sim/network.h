@@ -27,7 +27,7 @@ struct NetworkLink
     Ptr<Channel> channel;                            //!< the channel
     /** The nodes' devices on the link, in the order of settings->nodes. */
     std::vector<Ptr<NetDevice>> devices;
-    /** While the link is down: the devices' receive error models to restore. */
+    /** The receive error models that the devices had before the link went down, to be restored. */
     std::vector<Ptr<Object>> errorModels;
 };
 

@@ -88,8 +88,8 @@ class GivenRouting : public Helper
 };
 
 /**
- * The nodes that have the same kernel version as their stack, or those with ns-3's own stack, and
- * the nodes' routing protocols.
+ * The nodes whose stack is a kernel of one version, or the nodes that have ns-3's own stack; and
+ * the routing protocols of these nodes.
  */
 struct StackGroup
 {
@@ -130,8 +130,8 @@ InstallNs3(const StackGroup& group, bool ipv6)
     stack.Install(group.nodes);
 }
 
-/** Adds a node to a group, with its routing: static routing, and on routers the routing protocol.
- */
+/** Adds a node to a group, and gives the node static routing; a router also gets the routing
+ * protocol. */
 void
 AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactory& protocols)
 {
@@ -170,8 +170,8 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
         Ptr<Ipv6L3Protocol> ip = node->GetObject<Ipv6L3Protocol>();
         ip->SetAttribute("IpForward", BooleanValue(!settings.host));
         // A node accepts packets to any of its addresses on all of its links, as kernels and ns-3's
-        // IPv4 do (the weak end system model of RFC 1122): there is one route to a network, which
-        // must reach all of the network's nodes.
+        // IPv4 do (the weak end system model of RFC 1122). Otherwise the single route to a network
+        // might not reach all of the network's nodes.
         ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
         // Duplicate address detection (DAD) is off, as in a lab's kernels: each frame of DAD would
         // count as a loss.
@@ -243,7 +243,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     const NodeContainer& nodes = network.GetNodes();
     const ObjectFactory protocols = ProtocolFactory(scenario);
     const bool ipv6 = HasIpv6(scenario);
-    // The nodes by the kernel's version; none: ns-3's own stack.
+    // The groups of nodes, by the version of the kernel; no version: ns-3's own stack.
     std::map<std::optional<std::string>, StackGroup> groups;
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {

@@ -113,7 +113,7 @@ AddRoutes(Ptr<Node> node, std::vector<std::string>& routes)
     }
 }
 
-/** @return whether a request for a route makes the node's routing protocols send packets */
+/** @return whether a node's routing protocols send packets when they are asked for a route */
 bool
 FindsRoutes(Ptr<Node> node)
 {

@@ -79,8 +79,7 @@ class Layout
     std::size_t m_next = 0;              //!< number of nodes placed so far
 };
 
-/** @return the attributes by which a mobility model stays inside an area; empty: the model needs no
- * area
+/** @return the attributes that keep a mobility model inside an area; empty: the model needs no area
  * @param model the model's TypeId name
  * @param width the area's width, m
  * @param height the area's height, m
@@ -153,7 +152,7 @@ DestinationsOf(const Mobility& mobility)
  * the model's bounds.
  * @param model the node's mobility model
  * @param place the node's first place
- * @return whether the place is inside the model's bounds, or the model has none
+ * @return whether the place is inside the model's bounds, or the model has no bounds
  */
 bool
 IsInBounds(const MobilityModel& model, const Vector& place)
@@ -244,7 +243,7 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
         {
             continue;
         }
-        // Nodes with waypoints take a place of the layout, too, and do not use it.
+        // A node with waypoints also takes a place of the layout, but does not use this place.
         const Vector place = layout.Next();
         if (node.waypoints.empty())
         {
@@ -284,7 +283,7 @@ MoveAlongWaypoints(const Scenario& scenario, const NodeContainer& nodes)
         for (std::size_t at = 0; at < points.size() && points.size() > 1; at++)
         {
             const Vector place = PlaceOf(points[at]);
-            Vector velocity; // zero: the node stays at the last waypoint
+            Vector velocity; // zero by default: the node stays at the last waypoint
             if (at + 1 < points.size())
             {
                 const Vector way = PlaceOf(points[at + 1]) - place;

@@ -34,14 +34,14 @@ void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeC
 
 /** @param scenario the nodes
  * @param nodes the scenario's nodes, in the scenario's order
- * @return the present places of the nodes that have a place, by the node's name: x, y, z in m
+ * @return the current places of the nodes that have a place, by the node's name: x, y, z in m
  */
 std::map<std::string, std::vector<double>> PlacesOf(const viaduct::scenario::Scenario& scenario,
                                                     const NodeContainer& nodes);
 
 /** @param one a node that has a place
  * @param other another node that has a place
- * @return the present distance between the two nodes, m
+ * @return the current distance between the two nodes, m
  */
 double DistanceBetween(Ptr<Node> one, Ptr<Node> other);
 

@@ -28,8 +28,8 @@ class SimulatedProgram
     /** The function that is called with each line that the program writes, without the newline. */
     using LineHandler = std::function<void(const std::string& line)>;
 
-    /** Creates the application that runs the program; it starts when the time `settings.start` has
-     * passed after this call.
+    /** Creates the application that runs the program. The application starts when the time
+     * `settings.start` has passed after this call.
      * @param settings the program's settings; must outlive this object
      * @param node the node on which the program runs
      * @param line called with each line of the program's output

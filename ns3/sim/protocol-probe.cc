@@ -71,8 +71,8 @@ struct Deed
     bool isDeferred{false}; //!< whether the protocol returned a route through the loopback device
 };
 
-/** Simulates the nodes, and asks the first node for a route to the address `nobody`, unless it is
- * null. */
+/** Simulates the nodes. If `nobody` is not null, asks the first node for a route to the address
+ * `nobody`. */
 template <class Family>
 Deed
 Simulate(const NodeContainer& nodes, const char* nobody)

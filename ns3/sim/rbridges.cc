@@ -30,8 +30,8 @@ IsHost(const Scenario& scenario, const std::string& name)
 }
 
 /** Adds the devices of a node to its RBridge as ports, in the order of the links. On links that
- * connect only RBridges, the port does not serve terminals, because without terminals the frames
- * for terminals would only cost time.
+ * connect only RBridges, the port does not serve terminals: there are no terminals, and frames for
+ * terminals would only cost time.
  */
 void
 AddPorts(const Scenario& scenario, const Network& network, Ptr<RBridge> rbridge, Ptr<Node> node)
@@ -52,7 +52,7 @@ AddPorts(const Scenario& scenario, const Network& network, Ptr<RBridge> rbridge,
     }
 }
 
-/** @return whether more than one RBridge may be on the link */
+/** @return whether more than one RBridge may be on a link */
 bool
 ConnectsRBridges(const Scenario& scenario, const LinkSettings& link)
 {

@@ -34,7 +34,7 @@ void SetMtus(const viaduct::scenario::Scenario& scenario, const NetworkLink& lin
  */
 void InstallRBridges(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Adds the numbers of frames that RBridges have dropped to a report, except frames that another
+/** Adds to a report the numbers of frames that RBridges have dropped, except frames that another
  * RBridge on the link forwards.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge"

@@ -163,7 +163,7 @@ Reachability::HopOf(uint32_t node, const IpAddress& destination) const
         return Said{
             ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())};
     }
-    // The route of the first protocol that has one is returned, as in list routing.
+    // The first protocol that has a route decides, as in ns-3's list routing.
     Said said;
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
@@ -268,8 +268,8 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
         }
         return -1;
     }
-    // The hop may be a link-local address (RIPng): the neighbour is the node whose interface on the
-    // link has the address.
+    // The next hop may be a link-local address (RIPng). In this case the neighbour is the node
+    // whose interface on the link has the address.
     const NetworkLink& object = m_network.GetLinks()[link];
     for (size_t i = 0; hop.family == Family::kIpv6 && i < object.devices.size(); i++)
     {

@@ -29,9 +29,9 @@ namespace ns3::sim
 
 /**
  * Follows the routes of the nodes' protocols, hop by hop, to determine whether every node can reach
- * every other node. ns-3's own protocols are asked for a route (RouteOutput()), which has no effect
- * on them. Users' protocols are not asked, because a request may make them send packets: their
- * route tables are read.
+ * every other node. ns-3's own protocols are asked for a route (RouteOutput()), because a request
+ * has no effect on these protocols. Users' protocols are not asked, because a request may make them
+ * send packets. Instead, the route tables of users' protocols are read.
  */
 class Reachability
 {
@@ -42,8 +42,9 @@ class Reachability
      */
     Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
     /**
-     * @return the pairs of nodes that reach each other by the protocols' present routes, which are
-     * followed from this machine's nodes to the destination or to the first node on another machine
+     * @return the pairs of nodes that reach each other by the protocols' current routes. The routes
+     * are followed from this machine's nodes to the destination or to the first node on another
+     * machine
      */
     viaduct::result::Convergence Check() const;
 
@@ -51,8 +52,8 @@ class Reachability
     struct Said
     {
         ipfamily::NextHop hop; //!< the next hop; without an interface: no route
-        /** Whether a user's protocol precedes the route's protocol, so that packets without a route
-         * are passed up to the user's protocol. */
+        /** Whether a user's protocol has priority over the route's protocol, so that packets
+         * without a route are passed up to the user's protocol. */
         bool isByPacket{false};
     };
     /**
@@ -72,8 +73,9 @@ class Reachability
     };
     /**
      * Asks users' protocols for the routes of the flows: passes a packet to the protocol of each
-     * node on a flow's path. If a protocol's answer contradicts its table, the table is ignored
-     * from then on. The method returns at the first protocol that searches for a route on demand.
+     * node on a flow's path. If a protocol's answer contradicts the protocol's table, later calls
+     * ignore the table. The method returns at the first protocol that searches for a route on
+     * demand.
      * @return the state of the routes; FOUND if there is no flow
      */
     FlowRoutes AskForFlows() const;
@@ -107,25 +109,25 @@ class Reachability
         return m_undecided;
     }
 
-    /** The ends of the paths of packets from nodes on this machine, by the present routes. The key
-     * is the first node's name. The index in the vector is the destination's number. The value is
-     * the destination's number, the number of the first node on another machine to which the
-     * packets are passed, or -1 if the packets are lost. */
+    /** The ends of the paths that packets from nodes on this machine take by the current routes.
+     * The key is the first node's name. The index in the vector is the destination's number. The
+     * value is the destination's number, the number of the first node on another machine to which
+     * the packets are passed, or -1 if the packets are lost. */
     using Passages = std::map<std::string, std::vector<int32_t>>;
     /**
-     * @param all true: from all nodes of this machine; false: from nodes on a link between
-     * machines, where packets from other machines arrive
-     * @return the ends of the paths of packets from these nodes
+     * @param all true: for packets from all nodes of this machine; false: for packets from nodes on
+     * a link between machines, where packets from other machines arrive
+     * @return the ends of the paths of these packets
      */
     Passages LookAtPassages(bool all) const;
 
     /**
      * @param to a node's name
-     * @return the name of the neighbour to which each other node now sends packets for `to`, by the
-     * node's name; an empty name: the node has no route
+     * @return for each other node, by its name, the name of the neighbour to which the node now
+     * sends packets for `to`; an empty name: the node has no route
      */
     std::map<std::string, std::string> NextTo(const std::string& to) const;
-    /** @return the present next hops of all nodes of this machine; the sample's time is not set */
+    /** @return the current next hops of all nodes of this machine; the sample's time is not set */
     viaduct::result::RouteSample Sample() const;
 
   private:
@@ -142,7 +144,7 @@ class Reachability
         std::map<viaduct::wire::IpPrefix, RouteCandidate> routes; //!< the routes at the last read
         bool isComplete{false}; //!< whether the last read returned all routes
 
-        /** @return the route to a destination; null: the table has none */
+        /** @return the route to a destination; null: the table has no such route */
         const RouteCandidate* Find(const viaduct::wire::IpAddress& destination) const;
     };
 
@@ -184,8 +186,8 @@ class Reachability
     mutable bool m_undecided{false};  //!< result of IsUndecided()
     std::vector<std::string> m_names; //!< node names, by number
     bool m_sensing = false;    //!< whether the routing protocol has routes to neighbours, too
-    std::vector<bool> m_hosts; //!< whether the node is a host, by number
-    std::vector<bool> m_here;  //!< whether the node is on this machine, by number
+    std::vector<bool> m_hosts; //!< whether a node is a host, by the node's number
+    std::vector<bool> m_here;  //!< whether a node is on this machine, by its number
     std::vector<viaduct::wire::IpAddress> m_destinations; //!< the nodes' main addresses, by number
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
         m_owners; //!< the nodes that have an address, each with the link of the address

@@ -43,8 +43,8 @@ class RouteCheck
                const LabHelper& lab);
 
     /**
-     * Compares the present routes: for each node the routes to all other nodes, or, if there are
-     * more than MAX_ROUTES routes, those to the ends of flows and to some other nodes.
+     * Compares the current routes of each node to all other nodes. If there are more than
+     * MAX_ROUTES routes, compares only the routes to the ends of flows and to some other nodes.
      * @return a line of text for each difference
      * @throw viaduct::Error if a data plane cannot be read
      */

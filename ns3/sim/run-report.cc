@@ -34,7 +34,8 @@ namespace ns3::sim
 namespace
 {
 
-/** @return the counters of a RingNetDevice or a ProgramPort, which have the same interface */
+/** @return the counters of a RingNetDevice or a ProgramPort; both classes have the same functions
+ * for counters */
 template <class Device>
 viaduct::result::DeviceCounters
 CountersOf(const Device& device)

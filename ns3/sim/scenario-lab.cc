@@ -42,7 +42,8 @@ PlaneOf(const Scenario& scenario, const NodeSettings& settings)
 {
     if (!settings.data_plane)
     {
-        return &viaduct::fib::kKernelPlane; // a host has no data plane setting: its kernel forwards
+        // A host has no setting for the data plane: the host's kernel forwards.
+        return &viaduct::fib::kKernelPlane;
     }
     return viaduct::scenario::HasRBridges(scenario) && !settings.host ? settings.data_plane->bridged
                                                                       : settings.data_plane;
@@ -63,8 +64,9 @@ AddTunnel(LabHelper& lab,
     settings.link = found.settings->name;
     settings.spec = Network::SpecOf(*found.settings, tunnel.end);
     settings.classes = viaduct::scenario::ClassesOf(*found.settings);
-    // If only the other direction has a SPEC, the frames that this end sends must be as on a wire,
-    // too, so the path engine emulates the end (LabTunnel::live) although its SPEC is plain.
+    // If only the other direction has a SPEC, the frames that this end sends must still look like
+    // frames on a wire. So the path engine emulates this end (LabTunnel::live) although its SPEC is
+    // plain.
     settings.live = viaduct::scenario::ChangesSpec(scenario, found.settings->name) ||
                     (IsEmulatedPair(found) && settings.spec.IsPlainWire());
     const size_t other = 1 - tunnel.end;

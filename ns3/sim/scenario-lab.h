@@ -19,7 +19,7 @@
 namespace ns3::sim
 {
 
-/** The part of a scenario's lab that is built, and its options. */
+/** The part of a scenario's lab that this simulator builds, and the lab's options. */
 struct LabPart
 {
     bool live{false};   //!< whether SPECs may change at any time

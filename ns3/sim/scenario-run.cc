@@ -70,8 +70,8 @@ ScenarioRun::ChooseSimulator() const
     else if (!IsSimulate() || m_part.hub)
     {
         type = "ns3::ReactorSimulatorImpl";
-        // Only the reactor simulator takes the highest priority: with ns-3's own real-time
-        // simulator, the two threads would starve the processes that they serve.
+        // Only the reactor simulator takes the highest priority. ns-3's own real-time simulator has
+        // two threads, which at this priority would starve the processes that they serve.
         viaduct::sys::TakeHighestPriority();
     }
     GlobalValue::Bind("SimulatorImplementationType", StringValue(type));
@@ -328,7 +328,7 @@ ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
 void
 ScenarioRun::End()
 {
-    // No final comparison of routes for a lab that stays up.
+    // For a lab that stays up, routes are not compared at the end.
     if (!m_check || m_part.live || m_part.adopts)
     {
         return Simulator::Stop();

@@ -131,14 +131,14 @@ class ScenarioRun
     std::unique_ptr<RouteLog> m_routeLog; //!< real modes: records route changes
     /** Reachability by IP routes; null: the nodes forward frames. */
     std::unique_ptr<Reachability> m_reachability;
-    /** Reachability of nodes that forward frames; null: by IP routes. */
+    /** Reachability of nodes that forward frames; null: the nodes route IP packets. */
     std::unique_ptr<FrameReachability> m_bridged;
     std::unique_ptr<SimulatedFiles> m_files; //!< mode simulate: writes captures and other files
-    /** Mode simulate: the traffic, from convergence on. */
+    /** Mode simulate: the traffic, which starts when the routes have converged. */
     std::unique_ptr<SimulatedTraffic> m_traffic;
     /** Counts packets dropped by ns-3's stacks; null: mode offload, or a hub without flows. */
     std::unique_ptr<StackDrops> m_drops;
-    std::unique_ptr<HubService> m_hub; //!< the service of `viaduct hub`; null: the run is no hub
+    std::unique_ptr<HubService> m_hub; //!< the service of `viaduct hub`; null: not a hub
     /** Places of nodes at the traffic's start, m, by node. */
     std::map<std::string, std::vector<double>> m_places;
     std::vector<viaduct::Duration> m_pauses; //!< times of the pauses, counted from convergence
@@ -146,7 +146,8 @@ class ScenarioRun
     std::vector<viaduct::result::RouteSample> m_samples; //!< samples of routes, if requested
     /** Mode offload: compares the data planes' routes with the protocols'. */
     std::unique_ptr<RouteCheck> m_check;
-    /** The report made at the traffic's end, if routes are compared after it. */
+    /** The report that is made at the end of the traffic; empty if no routes are compared
+     * afterwards. */
     std::optional<viaduct::result::SimulatorReport> m_report;
     viaduct::Instant m_look;     //!< wall-clock time at which the last read of the routes started
     uint32_t m_reached{0};       //!< number of reachable pairs at the last read of the routes

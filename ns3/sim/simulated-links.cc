@@ -16,7 +16,7 @@ namespace
 constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, as in ns-3's CSMA examples
 
 /**
- * Sets the rate of a SPEC to the assumed rate, if it has no rate and shares none.
+ * Sets the rate of a SPEC to the assumed rate, if the SPEC has neither a rate nor a shared link.
  * @param [in,out] spec the SPEC
  * @return whether the rate was set
  */

@@ -31,7 +31,8 @@ class SimulatedTraffic
     /** Ways in which a simulation ends. */
     enum class Ending
     {
-        /** SimulatedTraffic ends the simulation, after the scenario's duration or its programs. */
+        /** SimulatedTraffic ends the simulation, when the duration is over or all traffic has
+         * ended. */
         OWN,
         OTHERS, //!< another object ends the simulation
     };

@@ -19,9 +19,10 @@ namespace sim
 {
 
 /**
- * An application that sends UDP packets at a constant rate, the first packet at its start. Each
- * packet has a SeqTsSizeHeader. Unlike ns3::OnOffApplication, it does not send a packet later if
- * the socket refuses it: the packet is lost, and is counted as offered and as refused.
+ * An application that sends UDP packets at a constant rate, the first packet when the application
+ * starts. Each packet has a SeqTsSizeHeader. If the socket refuses a packet, the application does
+ * not send the packet later, unlike ns3::OnOffApplication: the packet is lost, and is counted as
+ * offered and as refused.
  */
 class UdpSource : public Application
 {

@@ -61,7 +61,7 @@ struct Options
     std::vector<viaduct::Duration> pauses;   //!< times of pauses, counted from convergence
     bool live{false};                        //!< whether SPECs may change during the run
     bool adopts{false};                      //!< whether to take over an existing lab
-    std::string host;                        //!< machine of the lab's part; empty: the complete lab
+    std::string host;                        //!< machine whose part of the lab is built; empty: all
     std::optional<ns3::sim::HubOptions> hub; //!< address and port to which clients send
     /** Descriptor of the socket that serves clients instead of the hub's port; -1: none. */
     int innerSocket{-1};

@@ -205,9 +205,8 @@ NameOf(WifiMacDropReason reason)
     return "wifi_too_old";
 }
 
-/** @return the frame in a packet of the radio: for a subframe of an A-MPDU (IEEE 802.11, 9.7.1)
- * without its delimiter and padding
- */
+/** @return the frame in a packet that a radio has sent or received. If the packet is a subframe of
+ * an A-MPDU (IEEE 802.11, 9.7.1), the frame does not include the delimiter and padding */
 Ptr<const Packet>
 FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
 {
@@ -366,8 +365,8 @@ void
 WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
 {
     const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
-    // No watch on a node with a real kernel, which itself receives the frames that the access point
-    // passes to its node.
+    // A node with a real kernel is not watched, because its kernel receives the frames that the
+    // access point passes to its node.
     if (!serving || device->GetNode()->GetObject<KernelNode>())
     {
         return;

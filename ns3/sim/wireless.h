@@ -41,7 +41,7 @@ bool IsUnassociated(Ptr<NetDevice> device);
 /** Passes each frame that a Wi-Fi device sends or receives to a function, from the MAC header on.
  * @param device any device
  * @param see the function
- * @return whether the device is a Wi-Fi device; if not, the call has no effect
+ * @return whether the device is a Wi-Fi device; if not, the call does nothing
  */
 bool SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& see);
 

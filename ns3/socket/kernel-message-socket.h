@@ -62,8 +62,8 @@ class KernelDccpSocket : public KernelMessageSocket
     static TypeId GetTypeId();
     KernelDccpSocket();
 
-    /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC); 0: no
-     * change */
+    /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC); 0:
+     * leaves the kernel's setting unchanged */
     void SetCcid(uint8_t ccid);
     /** @return the value of SetCcid(); 0: the kernel's default */
     uint8_t GetCcid() const

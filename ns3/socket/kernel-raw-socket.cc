@@ -83,10 +83,10 @@ KernelRawSocket::IsForGroup(const KernelSocketCore::Data& data) const
     return data.info && Ipv6Address::Deserialize(data.info->destination.address) == *m_group;
 }
 
-// Binds the socket; without a protocol, keeps the address until SetProtocol(), because ns-3's Radvd
-// binds first and sets the protocol afterwards, but the kernel needs the protocol to open a socket.
-// For a group, binds to any address and filters: Radvd binds to a group without an interface, but
-// the kernel needs an interface.
+// Binds the socket. If the protocol is not set yet, only keeps the address until SetProtocol() is
+// called: ns-3's Radvd binds first and sets the protocol afterwards, but the kernel needs the
+// protocol to open a socket. If the address is a group, binds to any address and filters the
+// received packets: Radvd binds to a group without an interface, but the kernel needs an interface.
 int
 KernelRawSocket::Bind(const Address& address)
 {

@@ -70,7 +70,7 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     uint16_t m_protocol{0};             //!< attribute Protocol
     uint32_t m_icmpFilter{0};           //!< attribute IcmpFilter
     bool m_headerInclude{false};        //!< attribute IpHeaderInclude
-    Address m_bindAddress;              //!< argument of Bind(), until a protocol is set
+    Address m_bindAddress;              //!< argument of Bind(), kept until a protocol is set
     std::optional<Ipv6Address> m_group; //!< the only accepted destination, if set
 };
 

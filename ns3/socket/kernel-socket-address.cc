@@ -92,7 +92,7 @@ ToSocketErrno(int errorNumber)
         return Socket::ERROR_BADF;
     case ENETUNREACH:
     case EHOSTUNREACH:
-    case EACCES: // a broadcast address without SetAllowBroadcast
+    case EACCES: // error for a broadcast that SetAllowBroadcast() does not allow
         return Socket::ERROR_NOROUTETOHOST;
     case ENODEV:
         return Socket::ERROR_NODEV;

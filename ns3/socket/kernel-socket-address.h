@@ -52,8 +52,9 @@ bool IsGroup(const viaduct::guest::agent::Endpoint& endpoint);
 /**
  * @param node a node whose stack is a kernel
  * @param interface an interface number of the node's Ipv4 or Ipv6 object
- * @param ipv6 whether the number is the Ipv6 object's
- * @return the interface's index in the kernel; 0: the interface has no index, or not yet
+ * @param ipv6 whether @p interface is a number of the Ipv6 object
+ * @return the interface's index in the kernel; 0: the interface has no index in the kernel, or has
+ * none yet
  */
 int InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6);
 

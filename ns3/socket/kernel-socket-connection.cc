@@ -213,7 +213,7 @@ KernelSocketCore::OnEnd()
     }
     else if (m_shutdownSend)
     {
-        Close(); // both directions have ended, as in ns-3's TCP
+        Close(); // both directions have ended: the socket is closed, as in ns-3's TCP
     }
 }
 
@@ -224,7 +224,7 @@ KernelSocketCore::OnBroken(int errorNumber)
     m_errno = kernelsocket::ToSocketErrno(errorNumber);
     if (!m_kind.connects)
     {
-        return; // an ICMP error about one datagram: the next datagram may arrive
+        return; // the error concerns one datagram (ICMP): the next datagram may arrive
     }
     m_ended = true;
     m_closing = true;

@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <utility>
 
-// The functions for connections are in kernel-socket-connection.cc, for sending and receiving in
-// kernel-socket-transfer.cc, for options in kernel-socket-options.cc.
+// The functions for connections are in kernel-socket-connection.cc, the functions for sending and
+// receiving in kernel-socket-transfer.cc, the functions for options in kernel-socket-options.cc.
 
 namespace ns3
 {
@@ -137,7 +137,7 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
             return Fail(Socket::ERROR_ADDRINUSE);
         }
         // In ns-3 sockets may share a port if they differ in address or device, and routing
-        // protocols create such sockets.
+        // protocols create such sockets. SO_REUSEADDR makes the kernel allow such sockets, too.
         SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
     }
     m_bound = true;
@@ -314,7 +314,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     }
     if (code == Code::kSend && m_kind.stream && m_state == CONNECTED)
     {
-        OnBroken(errorNumber); // bytes are lost, and the kernel reports a reset only once
+        OnBroken(errorNumber); // bytes are lost, and the kernel will not report the reset again
     }
 }
 

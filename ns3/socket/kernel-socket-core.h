@@ -48,18 +48,18 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< socket type of ns-3
         int type{0};                                            //!< kernel's type: SOCK_STREAM...
         int protocol{0};                                        //!< protocol: IPPROTO_...
-        bool connects{false};                                   //!< whether it has connections
-        bool stream{false};                                     //!< data has no boundaries
+        bool connects{false};                                   //!< whether connection-oriented
+        bool stream{false};                                     //!< whether data has no boundaries
         uint32_t maxDatagram{0};                                //!< maximum message size; 0: any
         bool halfCloses{true}; //!< whether shutdown(2) notifies the peer of the end of the data
     };
 
-    /** The default size of the send and receive buffers in bytes, as in ns-3's sockets; with the
-     * default, the kernel chooses the sizes of its own buffers. */
+    /** The default size of the send and receive buffers in bytes, as in ns-3's sockets. If a size
+     * has this default, the kernel chooses the size of its own buffer. */
     static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
-    /** Creates a socket of the same class and with the same callbacks; returns the socket and its
-     * core. */
+    /** Creates a socket with the class and the callbacks of an existing socket; returns the new
+     * socket and its core. */
     using Fork = std::function<std::pair<Ptr<Socket>, KernelSocketCore*>()>;
 
     /**
@@ -102,12 +102,12 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
 
     /**
      * @param bytes the maximum number of bytes that the agent has and the kernel has not accepted;
-     * a change also sets the kernel's buffer (SO_SNDBUF)
+     * if the maximum changes, the kernel's buffer is set, too (SO_SNDBUF)
      */
     void SetSendBuffer(uint32_t bytes);
     /**
-     * @param bytes the maximum number of bytes that wait here for the application; a change also
-     * sets the kernel's buffer (SO_RCVBUF)
+     * @param bytes the maximum number of bytes that wait in this object for the application; if the
+     * maximum changes, the kernel's buffer is set, too (SO_RCVBUF)
      */
     void SetReceiveBuffer(uint32_t bytes);
     /** @return the maximum that SetSendBuffer() has set */
@@ -127,7 +127,8 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int BindAny(bool ipv6);
     int Connect(const Address& address);
     int Listen(uint32_t backlog);
-    // Flags that change the data sent, or its handling (MSG_OOB...), are refused: ERROR_OPNOTSUPP.
+    // Send() and SendTo() refuse flags that change the data or its handling (MSG_OOB...):
+    // ERROR_OPNOTSUPP.
     int Send(Ptr<const Packet> packet, uint32_t flags);
     int SendTo(Ptr<const Packet> packet, uint32_t flags, const Address& to);
     Ptr<Packet> RecvFrom(uint32_t maxSize, uint32_t flags, Address* from);
@@ -155,15 +156,15 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /**
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name the option
-     * @param value the option's value; kept for a socket that is not open yet, and set in the order
-     * of the calls
+     * @param value the option's value; if the socket is not open yet, values are kept, and then set
+     * in the order of the calls
      * @return 0
      */
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
-    /** A function that returns an option's value when the node's interfaces are known, and that
-     * owns all data it uses. */
+    /** A function that returns an option's value. The function is called when the node's interfaces
+     * are known, and owns all data that it uses. */
     using LateValue = viaduct::guest::AgentClient::Payload;
     /** Sets an option whose value depends on an interface index, which is unknown before the start
      * of the simulation.
@@ -180,11 +181,11 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      * @return 0, or -1 if the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
-    /** The options for packets to groups; set on the kernel's socket before its next packet to a
-     * group. */
+    /** The options for packets to groups. The options are set on the kernel's socket before the
+     * socket's next packet to a group. */
     struct Groups
     {
-        uint8_t hops{0}; //!< time to live or hop limit; 0: the packet's tag, else ns-3's default
+        uint8_t hops{0}; //!< TTL or hop limit; 0: the value of the packet's tag, or ns-3's default
         int32_t interface {
             0
         };                //!< interface number in the node's Ipv4 or Ipv6 object; <= 0: by routes
@@ -314,19 +315,20 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     std::optional<Endpoint> m_peer;    //!< the peer's address, once there is one
     uint32_t m_bindRequest{0};         //!< number of the last request to bind; 0: none
     mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR}; //!< error of the last failure
-    std::optional<int> m_answer; //!< errno of the awaited request, if it has failed
-    std::optional<std::vector<std::byte>> m_option; //!< value of the awaited option
-    bool m_shutdownSend{false};                     //!< whether ShutdownSend() was called
-    bool m_shutdownRecv{false};                     //!< whether ShutdownRecv() was called
-    bool m_closing{false};                          //!< whether Close() was called
-    bool m_ended{false};                            //!< whether the peer has ended its sending
-    bool m_closeNotified{false};                    //!< whether a close callback was called
-    bool m_broadcast{false};                        //!< the value of SetAllowBroadcast()
-    bool m_refused{false};                          //!< whether a datagram could not be sent
-    uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< the maximum of SetSendBuffer()
-    uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< the maximum of SetReceiveBuffer()
-    uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not accepted
-    uint64_t m_unreturned{0};        //!< bytes read by the application, not yet returned as credit
+    std::optional<int> m_answer; //!< errno of the awaited request, if the request has failed
+    /** Value of the option that GetSockOpt() awaits. */
+    std::optional<std::vector<std::byte>> m_option;
+    bool m_shutdownSend{false};               //!< whether ShutdownSend() was called
+    bool m_shutdownRecv{false};               //!< whether ShutdownRecv() was called
+    bool m_closing{false};                    //!< whether Close() was called
+    bool m_ended{false};                      //!< whether the peer has stopped sending
+    bool m_closeNotified{false};              //!< whether a close callback was called
+    bool m_broadcast{false};                  //!< the value of SetAllowBroadcast()
+    bool m_refused{false};                    //!< whether a datagram could not be sent
+    uint32_t m_sendBuffer{DEFAULT_BUFFER};    //!< the maximum of SetSendBuffer()
+    uint32_t m_receiveBuffer{DEFAULT_BUFFER}; //!< the maximum of SetReceiveBuffer()
+    uint64_t m_unwritten{0};                  //!< bytes sent that the kernel has not accepted
+    uint64_t m_unreturned{0};        //!< bytes that were read but not yet reported to the agent
     uint64_t m_available{0};         //!< bytes in m_received
     std::deque<Received> m_received; //!< data waiting for the application
     std::map<std::pair<int, int>, int> m_synced; //!< option values of the kernel's socket

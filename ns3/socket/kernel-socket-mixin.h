@@ -36,7 +36,7 @@ class KernelSocketOptions
      * @return 0
      */
     virtual int SetSockOpt(int level, int name, const void* value, uint32_t size) = 0;
-    /** Calls getsockopt(2) in the kernel at the present instant.
+    /** Calls getsockopt(2) in the kernel at the current simulated time.
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name the option
      * @return the option's value; empty if the kernel returns none (GetErrno() returns the reason)

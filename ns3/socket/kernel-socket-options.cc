@@ -25,9 +25,10 @@ using agent::BytesOf;
 namespace
 {
 
-constexpr int DEFAULT_HOPS = 64; //!< default of ns-3's IP layers, and of kernels except to groups
+constexpr int DEFAULT_HOPS = 64; //!< default hop limit of ns-3, and of kernels except for groups
 
-// Returns the hop limit of a packet's tag, which routing protocols and Radvd add; -1: no tag.
+// Returns the hop limit in a packet's tag, which routing protocols and Radvd add; -1: the packet
+// has no tag.
 int
 HopLimitOf(Ptr<const Packet> packet)
 {
@@ -40,7 +41,8 @@ HopLimitOf(Ptr<const Packet> packet)
     return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
 }
 
-// Returns the value that an option of SyncOption() has in a new socket of the kernel.
+// Returns the value that an option has in a new socket of the kernel, for the options that
+// SyncOption() sets.
 int
 KernelDefault(int level, int name)
 {
@@ -66,8 +68,8 @@ OrDefault(uint8_t hopLimit)
 
 } // namespace
 
-// Copies to the kernel's socket the settings that ns-3's Socket keeps in members and changes
-// without any notification.
+// Copies to the kernel's socket the settings that ns-3's Socket keeps in members. ns-3's Socket
+// changes these members without a notification.
 void
 KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
 {
@@ -75,8 +77,8 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
     const int tagged = packet ? HopLimitOf(packet) : -1;
     SyncOption(SOL_SOCKET, SO_PRIORITY, m_socket.GetPriority());
     // The metadata of datagrams is always requested, because OLSR, RIP and further protocols
-    // request it only when the socket is already bound, and some protocols never send by that
-    // socket.
+    // request the metadata only when the socket is already bound, and some protocols never send
+    // through the socket.
     const int datagrams = m_kind.connects ? 0 : 1;
     if (datagrams != 0)
     {
@@ -108,8 +110,9 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
     }
 }
 
-// Sets the options for packets to groups, by default to ns-3's defaults. A kernel's defaults
-// differ: one hop, and members on the node receive the packets, too.
+// Sets the options for packets to groups. Options that the application has not set get ns-3's
+// defaults. A kernel's defaults differ: one hop, and members on the node itself receive the
+// packets, too.
 void
 KernelSocketCore::SyncGroupOptions(int tagged)
 {

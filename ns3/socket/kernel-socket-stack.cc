@@ -50,8 +50,8 @@ KernelSocketStack::Install(Ptr<Node> node,
                            std::shared_ptr<viaduct::guest::AgentClient> agent,
                            uint32_t number)
 {
-    // Kernels verify the checksums of packets, including those of raw sockets and of nodes with
-    // ns-3's own stack.
+    // ns-3 must compute checksums, because kernels verify the checksums of packets, including
+    // packets of raw sockets and of nodes with ns-3's own stack.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     const auto stack = Create(node, std::move(agent), number);
     node->AggregateObject(CreateObject<KernelTcpSocketFactory>());
@@ -62,8 +62,8 @@ KernelSocketStack::Install(Ptr<Node> node,
     node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
     node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
     // ns-3's IPv6 layer has a separate factory of raw sockets. If two objects have the same type,
-    // GetObject() returns the object that was requested more often (Object::UpdateSortedArray()),
-    // so the kernel's factory is requested once.
+    // GetObject() returns the object that was requested more often (Object::UpdateSortedArray()).
+    // One request for the kernel's factory makes GetObject() return the kernel's factory.
     node->GetObject<KernelRaw6SocketFactory>();
     return stack;
 }

@@ -50,8 +50,8 @@ class KernelSocketStack : public Object
     static Ptr<KernelSocketStack> Create(Ptr<Node> node,
                                          std::shared_ptr<viaduct::guest::AgentClient> agent,
                                          uint32_t number);
-    /** Creates a stack and aggregates it and the socket factories to a node without transport
-     * protocols.
+    /** Creates a stack, and aggregates the stack and the socket factories to a node that has no
+     * transport protocols.
      * @param node the node
      * @param agent the agent of the node's guest
      * @param number the node's number at the agent (AgentClient::CreateNode)
@@ -104,9 +104,9 @@ class KernelSocketStack : public Object
     }
 
     /**
-     * @tparam Client a client of the agent for one subject, constructed from an AgentClient
-     * @return the guest's single client of this type, shared by the guest's nodes; it exists as
-     * long as it is referenced
+     * @tparam Client a class that uses the agent for one purpose; constructed from an AgentClient
+     * @return the only Client of the guest, shared by the guest's nodes; the Client exists as long
+     * as there is a reference to it
      */
     template <class Client>
     std::shared_ptr<Client> GetClient() const
@@ -140,7 +140,7 @@ class KernelSocketStack : public Object
         }
     }
 
-    /** The name of a datagram socket, which must be unique: port, address and family, device. */
+    /** The name of a datagram socket: port, address and family, device. A name must be unique. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
     /** Reserves a name for a socket until the name is released.
      * @param number the socket's number

@@ -24,7 +24,8 @@ using agent::BytesOf;
 namespace
 {
 
-/// Flags of Send() that are accepted without an action: a simulation always has their effect.
+/// Flags of Send() that are accepted and ignored, because a simulation always behaves as these
+/// flags require.
 constexpr uint32_t HARMLESS_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
 
 Ptr<Packet>
@@ -126,8 +127,8 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
         } while (!rest.empty());
     }
     m_unwritten += size;
-    // A raw socket waits for the result of the send, because protocols send little by raw sockets,
-    // and are notified of failures at once, as by ns-3's own raw sockets.
+    // A raw socket waits for the kernel's answer to the send. Protocols send few packets through
+    // raw sockets, and so are notified of failures at once, as by ns-3's own raw sockets.
     if (m_kind.type == SOCK_RAW && m_stack->HasAgent())
     {
         m_refused = false;
@@ -219,8 +220,8 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     return taken;
 }
 
-// Counts bytes that the application has read, and returns credit to the guest, half a buffer at a
-// time, because each message to the guest has a cost.
+// Counts bytes that the application has read, and reports them to the guest as credit for more
+// data. A report covers at least half a buffer, because each message to the guest has a cost.
 void
 KernelSocketCore::Consumed(uint64_t bytes)
 {

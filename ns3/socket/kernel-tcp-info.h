@@ -47,8 +47,8 @@ struct KernelTcpInfo
     uint32_t receiveQueue;         //!< bytes that the program has not read
     uint32_t sendQueue;            //!< bytes that are not acknowledged
     Time busy;                     //!< time with data to send
-    Time receiveWindowLimited;     //!< part of busy spent waiting for the peer's window
-    Time sendBufferLimited;        //!< part of busy spent waiting for the program
+    Time receiveWindowLimited;     //!< part of `busy` spent waiting for the peer's window
+    Time sendBufferLimited;        //!< part of `busy` spent waiting for the program
 };
 
 } // namespace ns3

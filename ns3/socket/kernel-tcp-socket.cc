@@ -28,7 +28,8 @@ NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocket);
 namespace
 {
 
-// Returns an attribute's default in ns-3's source, independently of Config::SetDefault.
+// Returns the default that ns-3's source gives to an attribute; Config::SetDefault() has no effect
+// on the result.
 Ptr<const AttributeValue>
 OriginalValue(const std::string& attribute)
 {

@@ -50,10 +50,10 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
         return m_congestionControl;
     }
 
-    /** @return whether the trace sources that TellState() fires have sinks */
+    /** @return whether any sink is connected to the trace sources that TellState() fires */
     bool HasStateListeners() const;
     /**
-     * @param info the kernel's present state of this socket; changes are reported to the trace
+     * @param info the current state of this socket in the kernel; changes are reported to the trace
      * sources
      */
     void TellState(const KernelTcpInfo& info);
@@ -97,8 +97,8 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
         return m_noDelay;
     }
 
-    // Attributes without an option of the kernel: only ns-3's default can be set, and the kernel's
-    // constant is returned.
+    // Attributes for which the kernel has no option. Only ns-3's default can be set, and the
+    // getters return the kernel's constant.
     void SetInitialSSThresh(uint32_t threshold) override
     {
         SetUnsupported("InitialSlowStartThreshold", UintegerValue(threshold));
@@ -179,7 +179,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
      * had another value before.
      * @param attribute the attribute's name
      * @param value the attribute's new value
-     * @param present the attribute's previous value, which is set to the new value
+     * @param present the attribute's previous value; set to the new value
      * @param option an option of IPPROTO_TCP
      */
     void SetSize(const std::string& attribute, uint32_t value, uint32_t* present, int option);

@@ -29,11 +29,11 @@ namespace
 constexpr uint32_t MAX_DATAGRAM = 65507; //!< bytes, the maximum of IPv4, as in ns-3's UDP
 
 /**
- * Returns a function that returns an option's value with an interface index.
+ * Returns a function that completes an option's value with the kernel's index of an interface.
  * @param node the node with the interface
  * @param interface an interface number of IPv4 or IPv6; 0: none
  * @param request the value, complete except for the index
- * @param index the member for the index
+ * @param index the member of @p request for the index
  * @return the function
  */
 template <class Request, class Index>
@@ -170,7 +170,7 @@ KernelUdpSocket::SetMtuDiscover(bool discover)
 {
     if (std::exchange(m_mtuDiscover, discover) != discover)
     {
-        // IP_PMTUDISC_WANT, the kernel's default, fragments packets that the kernel itself sends.
+        // With IP_PMTUDISC_WANT, its default, the kernel fragments packets that it sends itself.
         Core().SetSockOpt(
             IPPROTO_IP, IP_MTU_DISCOVER, discover ? IP_PMTUDISC_DO : IP_PMTUDISC_WANT);
     }

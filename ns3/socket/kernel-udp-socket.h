@@ -32,9 +32,9 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     using KernelSocketMixin::Bind;
     /**
-     * Binds the socket. A socket that is bound to a group also joins the group on all interfaces:
-     * ns-3 delivers packets to groups without a request, and routing protocols (RIP, RIPng) rely on
-     * that, while a kernel drops such packets.
+     * Binds the socket. A socket that is bound to a group also joins the group on all interfaces.
+     * ns-3 delivers packets to a group even if no socket has joined the group, and routing
+     * protocols (RIP, RIPng) rely on this behaviour; a kernel drops such packets.
      */
     int Bind(const Address& address) override;
 

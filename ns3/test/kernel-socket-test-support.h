@@ -55,7 +55,8 @@ struct RunsUntil
                 next = Simulator::Schedule(MilliSeconds(1), [&] { look(); });
             }
         };
-        // An event calls look(), because Run() ignores a Stop() that was called before it.
+        // look() is called in an event, because Simulator::Run() ignores a call of Stop() before
+        // Run().
         next = Simulator::ScheduleNow([&] { look(); });
         Simulator::Run();
         next.Cancel();

@@ -84,8 +84,8 @@ class NativeAgent : public viaduct::guest::AgentChannel
         return agent::kMaxMessage - sizeof(agent::OperationHeader);
     }
 
-    /** Sends a message to the agent, after appending a request that the agent always answers, and
-     * answers last. */
+    /** Sends a message to the agent. Appends a request to the message; the agent always answers the
+     * appended request, after all other requests of the message. */
     void Send(std::span<const std::byte> message) override
     {
         agent::MessageHeader header;
@@ -121,7 +121,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
     }
 
   private:
-    //! The number of the request that Send() appends, which the client's requests do not reach.
+    //! The number of the request that Send() appends; the client's requests have lower numbers.
     static constexpr uint32_t LAST = UINT32_MAX;
 
     /** Receives one message of the agent and passes it to the receiver.

@@ -220,13 +220,13 @@ class QueuePort : public viaduct::io::AnyPort
     /** Adds the metadata that a kernel would give to a received frame; set by the test. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
-    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames that Transmit() still accepts
-    size_t m_longest = std::numeric_limits<size_t>::max(); //!< maximum bytes of a frame
-    bool m_keeps = false;                                  //!< whether sent frames are in flight
+    size_t m_room = std::numeric_limits<size_t>::max();    //!< remaining capacity, in frames
+    size_t m_longest = std::numeric_limits<size_t>::max(); //!< maximum size of a frame, bytes
+    bool m_keeps = false;                                  //!< whether sent frames remain in flight
     size_t m_bytesInFlight = 0;                            //!< bytes in flight; set by the test
-    int m_transmitFd = -1;                                 //!< fd, writable when frames have left
+    int m_transmitFd = -1;                                 //!< descriptor that TransmitFd() returns
     size_t m_transmits = 0;                                //!< number of calls of Transmit()
-    size_t m_largestBurst = 0;                             //!< maximum frames of a Receive()
+    size_t m_largestBurst = 0;                             //!< most frames that Receive() returned
 
   private:
     std::shared_ptr<Wire> m_in;      //!< frames that the port receives
@@ -319,8 +319,8 @@ class TestWires
     static inline TestWires* current = nullptr; //!< the existing object; null: ports are QueuePorts
 };
 
-/** Stops the simulation at a time; with a TestWires object, which may use real interfaces, not
- * before all frames have arrived.
+/** Stops the simulation at a time. If a TestWires object exists, whose ports may use real
+ * interfaces, the simulation stops only after all frames have arrived.
  * @param time the time at which all frames have arrived if ports are in memory
  * @param count the function that returns the number of frames and datagrams that have arrived
  */
@@ -337,8 +337,8 @@ StopAfter(Time time, std::function<size_t()> count)
 /** A RingNetDevice and the queues of the frames that its port receives and sends. */
 struct TestDevice
 {
-    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to receive
-    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that were sent
+    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames that the port will receive
+    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that the port has sent
     QueuePort* port = nullptr;                            //!< the device's port, if it is in memory
     Ptr<RingNetDevice> device;                            //!< the device
 
@@ -355,7 +355,7 @@ struct TestDevice
      * Makes a device that receives the frames that @p peer sends, and sends frames to @p peer.
      * @param node the device's node
      * @param address the device's MAC address
-     * @param peer the first device of the wire
+     * @param peer the device at the other end of the wire
      */
     TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
         : in(peer.out), out(peer.in)

@@ -70,7 +70,8 @@ HubHelper::Install(const NodeContainer& nodes, const RemoteHub::Access& access) 
     {
         if (!nodes.Contains((*node)->GetId()))
         {
-            TransportGuard::Install(*node); // hosts that are unknown may send any packets
+            // The clients are unknown hosts, which may send any packets to the node.
+            TransportGuard::Install(*node);
         }
     }
     hub->Start();

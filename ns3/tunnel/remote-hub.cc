@@ -38,20 +38,21 @@ namespace
 
 using viaduct::wire::EthernetHeader;
 
-/// Number of bursts of datagrams that are read in one turn of the reactor: an overloaded hub must
-/// see the frames that its clients send, but must also pass them to the simulation.
+/// Number of bursts of datagrams that are read in one turn of the reactor's loop. The number is
+/// limited because an overloaded hub must not only read the clients' frames, but must also pass
+/// frames to the simulation.
 constexpr int READS = 4;
-/// Number of frames that enter the simulation in one turn of the reactor.
+/// Number of frames that enter the simulation in one turn of the reactor's loop.
 constexpr int FRAMES_A_TURN = 64;
 /// Number of frames that are handled between two reads of the clock: a due event waits for at most
-/// this number of frames. The frames between two reads have the same time and leave their path in
-/// one event.
+/// this number of frames. The frames between two reads enter the simulation at the same time, and
+/// frames that take the same path leave the path in one event.
 constexpr int YIELD = 4;
 /// Number of frames that are handled between two reads of the clock while the hub is overloaded:
-/// more than YIELD, so that each frame takes less time.
+/// more than YIELD, so that each frame needs less processing time.
 constexpr int OVERLOADED_YIELD = 16;
 
-/// Bytes of a VLAN tag, which belongs to the payload of a frame in this file.
+/// Bytes of a VLAN tag. In this file, a frame's VLAN tag is part of the frame's payload.
 constexpr std::size_t VLAN_TAG = 4;
 
 } // namespace

@@ -70,7 +70,7 @@ class RemoteHub : public Object, private ReactorFlush
     struct Access
     {
         std::string address; //!< client's address; empty: any host that Claim()s the node
-        bool anyone = false; //!< with no address: whether the first host that sends is the client
+        bool anyone = false; //!< if `address` is empty: whether the first sender is the client
     };
 
     /**
@@ -93,10 +93,10 @@ class RemoteHub : public Object, private ReactorFlush
     std::size_t AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access);
 
     /**
-     * Opens the UDP socket and serves the clients from this call on.
-     * @param innerSocket a UDP socket of an encrypted network, owned by this object, which alone
-     * serves the clients (viaduct::tunnel::ClientHub::Options); -1: the port of attribute Port
-     * serves them
+     * Opens the UDP socket and begins to serve the clients.
+     * @param innerSocket a UDP socket of an encrypted network, which this object then owns. Clients
+     * are served only through this socket (viaduct::tunnel::ClientHub::Options). -1: clients are
+     * served through the port of the attribute Port
      * @throws viaduct::UsageError if the port is not available
      */
     void Start(int innerSocket = -1);
@@ -111,8 +111,8 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * @param index the result of AddPrograms() or Add()
-     * @return the port that carries packets between the node's IP layer and the client; null for a
-     * node of Add()
+     * @return the port that carries packets between the node's IP layer and the client; null if
+     * the node was added by Add()
      */
     Ptr<ProgramPort> GetPrograms(std::size_t index) const
     {
@@ -168,12 +168,13 @@ class RemoteHub : public Object, private ReactorFlush
     void DoDispose() override;
 
   private:
-    /** A remote node. */
+    /** A remote node. Add() sets `device`; AddPrograms() sets `programs` and `wire`. Pointers that
+     * are not set are null. */
     struct Remote
     {
-        Ptr<NetDevice> device;                             //!< device passed to Add(); or null
-        Ptr<ProgramPort> programs;                         //!< port of AddPrograms(); or null
-        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< wire of AddPrograms(); or null
+        Ptr<NetDevice> device;                             //!< device passed to Add()
+        Ptr<ProgramPort> programs;                         //!< port to the node's IP layer
+        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< wire to the node's client
         uint32_t context{0};                               //!< the node's id
         std::array<uint64_t, N_DROP_REASONS> drops{};      //!< number of dropped frames
         uint64_t droppedBytes{0};                          //!< bytes of dropped frames
@@ -181,16 +182,17 @@ class RemoteHub : public Object, private ReactorFlush
 
     /** Adds a node to the hub. @param mtu the MTU of the interface of the node's client */
     std::size_t AddNode(Ptr<Node> node, uint32_t mtu, uint32_t vni, const Access& access);
-    /** Queues a frame for a client, which FlushTurn() sends at the end of the reactor's turn. */
+    /** Queues a frame for a client. FlushTurn() sends the frame at the end of the current turn of
+     * the reactor's loop. */
     void SendTo(std::size_t index, std::span<const std::byte> frame);
-    /** Makes the reactor call FlushTurn() at the end of its turn. */
+    /** Makes the reactor call FlushTurn() at the end of the current turn of its loop. */
     void RequestFlush();
-    /** Handles frames that have arrived from clients. @return whether there was work, or work is
-     * left */
+    /** Handles frames that have arrived from clients.
+     * @return whether datagrams were read or frames handled, or frames may still be waiting */
     bool Serve();
     /** Reads datagrams of clients into the queue. @return whether there were any datagrams */
     bool Read();
-    /** Sends a frame of a client from the client's node into the simulation. */
+    /** Sends a frame that a client has sent into the simulation, from the client's node. */
     void Enter(std::size_t index, std::span<const std::byte> frame);
     /** Queues a frame that has arrived at the device of a remote node for the node's client. */
     void Leave(std::size_t index,

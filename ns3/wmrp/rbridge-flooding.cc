@@ -86,7 +86,7 @@ RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& fro
     case Database::Verdict::kSame:
         if (port.IsHeardByAll(from))
         {
-            // Another RBridge has sent the LSP to all neighbours on the link.
+            // The sender's copy of the LSP has reached all neighbours on the link.
             here.lsps.erase(lsp.id);
         }
         return false;
@@ -138,7 +138,7 @@ RBridgeFlooding::Flush(viaduct::rbridge::PortIndex index)
         std::exchange(m_queues.at(index), {.port = port, .lsps = {}, .requests = {}, .flush = {}});
     if (!port->HasAdjacencies())
     {
-        return; // no neighbour: one that appears later requests the LSPs that it lacks
+        return; // a neighbour that appears later will request the LSPs that it lacks
     }
     for (const LspId& id : queue.lsps)
     {

@@ -60,9 +60,9 @@ class RBridgeFlooding
                  const viaduct::wire::MacAddress& from,
                  const viaduct::rbridge::Lsp& lsp);
     /**
-     * Handles sequence numbers that have arrived.
-     * @param port the port at which they arrived
-     * @param numbers sequence numbers, complete or partial
+     * Handles a PDU of LSPs' sequence numbers that has arrived.
+     * @param port the port at which the PDU arrived
+     * @param numbers the sequence numbers, complete or partial
      */
     void Receive(RBridgePort& port, const viaduct::rbridge::SequenceNumbers& numbers);
     /** Sends the complete sequence numbers of the database to a link.
@@ -71,7 +71,7 @@ class RBridgeFlooding
     void SendSummary(const RBridgePort& port) const;
 
   private:
-    /** Transmissions pending on a link (ISO 10589: SRMflag and SSNflag). */
+    /** The LSPs and requests that wait to be sent to a link (ISO 10589: SRMflag and SSNflag). */
     struct Queue
     {
         RBridgePort* port = nullptr;                //!< the link's port
@@ -87,7 +87,7 @@ class RBridgeFlooding
     viaduct::rbridge::SystemId m_system;    //!< identifier of the RBridge that has this object
     viaduct::rbridge::Database& m_database; //!< the link states to flood
     Ptr<UniformRandomVariable> m_jitter;    //!< source of random delays
-    /** Pending transmissions, by the port's index. */
+    /** The pending LSPs and requests of each link, by the port's index. */
     std::map<viaduct::rbridge::PortIndex, Queue> m_queues;
 };
 

@@ -37,9 +37,9 @@ RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
 bool
 RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const
 {
-    // The first bytes of the changed frame. Bytes are moved from the original frame to these bytes
-    // until they include a complete Ethernet header, and only payload remains in the original
-    // frame.
+    // `front` has the first bytes of the changed frame: the bytes that Forward() has added, then
+    // bytes of the original frame until `front` includes a complete Ethernet header, and only
+    // payload remains in the original frame.
     std::vector<std::byte> front(output.head().begin(), output.head().end());
     size_t from = output.strip;
     while (from < m_size && (from < EthernetHeader::kSize || front.size() < EthernetHeader::kSize))
@@ -54,16 +54,16 @@ RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device
     Ptr<Packet> packet = m_payload->Copy();
     packet->RemoveAtStart(from - EthernetHeader::kSize);
     packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
-    // Frames that the device cannot send are dropped here, because the device would count the drop
-    // under another name than a lab's data planes do.
+    // Frames that the device cannot send are dropped here. The device would count the drop under a
+    // name that differs from the name in a lab's data planes.
     if (!device->IsLinkUp() || packet->GetSize() > LongestPayload(device->GetMtu(), ethernet->type))
     {
         return false;
     }
     const Mac48Address source = ToMac48(ethernet->source);
     const Mac48Address destination = ToMac48(ethernet->destination);
-    // Send() is used where possible, because Wi-Fi devices send only with their own source address
-    // and have no SendFrom().
+    // If the source is the device's address, Send() is used: Wi-Fi devices send only frames with
+    // their own source address, and do not support SendFrom().
     if (source == device->GetAddress())
     {
         device->Send(packet, destination, ethernet->type);

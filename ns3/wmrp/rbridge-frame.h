@@ -46,10 +46,10 @@ class RBridgeFrame
     /**
      * Sends the frame with the changes that viaduct::rbridge::Forward() has decided.
      * @param output the changes and the output port
-     * @param device the device of the output port; if it does not send a frame for a reason that
-     * this method does not check, it counts the frame
-     * @return whether the frame was passed to the device; false if it is longer than the device's
-     * MTU, the link is down, or the frame has no complete Ethernet header
+     * @param device the device of the output port. If the device drops the frame for a reason that
+     * this method does not check, the device counts the drop
+     * @return whether the frame was passed to the device; false if the frame is longer than the
+     * device's MTU, the link is down, or the frame has no complete Ethernet header
      */
     bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
 

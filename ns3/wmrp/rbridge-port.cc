@@ -59,7 +59,8 @@ void
 RBridgePort::SetDevice(Ptr<NetDevice> device)
 {
     m_device = device;
-    // CheckPackets is an attribute of RingNetDevice.
+    // A RingNetDevice must not check packets, because an RBridge also forwards packets that ns-3
+    // cannot parse. Other devices do not have the attribute.
     device->SetAttributeFailSafe("CheckPackets", BooleanValue(false));
     m_tables.ports[m_index] = {.mac = GetMac(), .exists = true, .serves_terminals = false};
     UpdateService();

@@ -43,8 +43,9 @@ struct RBridgePortSettings
  *
  * Adjacencies have the states of RFC 7177 without the test of the link's MTU: Detect, then Two-Way
  * when the neighbour has heard this port. The designated RBridge has the highest priority, then the
- * highest MAC address, among the ports that are heard (RFC 6325 section 4.2.1). It is also the only
- * appointed forwarder of all VLANs, after the attribute Inhibition's time (section 4.2.4.3).
+ * highest MAC address, among the ports that are heard (RFC 6325 section 4.2.1). After the time of
+ * the attribute Inhibition, the designated RBridge is also the only appointed forwarder of all
+ * VLANs (section 4.2.4.3).
  */
 class RBridgePort
 {
@@ -82,9 +83,9 @@ class RBridgePort
     /** Sets or replaces the port's device.
      * @param device the device */
     void SetDevice(Ptr<NetDevice> device);
-    /** Starts the port, which sends Hellos from now on. */
+    /** Starts the port, which begins to send Hellos. */
     void Start();
-    /** Stops the port: it removes its adjacencies and sends nothing more. */
+    /** Stops the port and removes its adjacencies. A stopped port sends nothing. */
     void Stop();
     /** Handles a change of the state of the device's link. Must be called when the state may have
      * changed. */
@@ -114,14 +115,14 @@ class RBridgePort
     }
 
     /** Determines whether a frame from the sender reaches all neighbours on the link, so that this
-     * RBridge need not repeat the frame. This is true on an Ethernet; on a radio channel there may
-     * be neighbours that do not hear each other.
+     * RBridge need not repeat the frame. On an Ethernet, every frame reaches all neighbours; on a
+     * radio channel there may be neighbours that do not hear each other.
      * @param sender the MAC address of a port on the link
      * @return whether all neighbours except the sender itself hear the sender
      */
     bool IsHeardByAll(const viaduct::wire::MacAddress& sender) const;
-    /** @return whether this RBridge must send complete sequence numbers: it is the designated
-     * RBridge, or some neighbour does not hear the designated RBridge
+    /** @return whether this RBridge must send complete sequence numbers: true if it is the link's
+     * designated RBridge, or if a neighbour does not hear the designated RBridge
      */
     bool SendsSummaries() const;
     /** @return whether there is an adjacency on this port */

@@ -42,9 +42,9 @@ RBridgeSharedPlane::Hold()
     m_held = true;
 }
 
-// The tables that Release() publishes include changes for which the RBridge has scheduled
-// Publish(), for example a port that has just begun to serve terminals. Without this change
-// terminals on the port's link would lose frames until Publish() runs.
+// Publishes the RBridge's current tables, not the tables of the last call of Publish(). A port may
+// have just begun to serve terminals, so that the RBridge has only scheduled Publish(): if this
+// change was missing, terminals on the port's link would lose frames until Publish() runs.
 void
 RBridgeSharedPlane::Release()
 {

@@ -36,10 +36,10 @@ class RBridgeSharedPlane : public RBridgePlane
 
     void Publish(const viaduct::rbridge::Tables& tables) override;
 
-    /** Leaves the tables of a failed simulator in the memory until Release(). Must be called before
-     * RBridge::SetPlane(). */
+    /** Leaves the tables of a failed simulator in the shared memory until Release() is called. Must
+     * be called before RBridge::SetPlane(). */
     void Hold();
-    /** Publishes the RBridge's present tables after Hold(). Has no effect without Hold().
+    /** If Hold() was called, publishes the RBridge's current tables; otherwise does nothing.
      */
     void Release();
 

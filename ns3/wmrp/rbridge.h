@@ -58,8 +58,8 @@ class RBridge : public Object, private RBridgePort::User
      * @param terminals whether the port may serve terminals; false: only RBridges are on its link
      */
     void AddPort(Ptr<NetDevice> device, bool terminals = true);
-    /** Replaces a port's device by a new device; does nothing if the old device is no port.
-     * @param oldDevice the port's present device
+    /** Replaces a port's device by a new device; does nothing if the old device is not a port.
+     * @param oldDevice the port's current device
      * @param newDevice a device of the same node
      */
     void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
@@ -76,7 +76,7 @@ class RBridge : public Object, private RBridgePort::User
         return viaduct::rbridge::kOverhead;
     }
 
-    /** @return this RBridge's nickname, which identifies it in frames; 0: it has none yet */
+    /** @return the nickname that identifies this RBridge in frames; 0: no nickname yet */
     uint16_t GetNickname() const
     {
         return m_nickname;
@@ -128,12 +128,12 @@ class RBridge : public Object, private RBridgePort::User
      */
     void SetPlane(std::unique_ptr<RBridgePlane> plane);
 
-    /** Handles a report of the data plane that it has seen a terminal.
+    /** Handles a report of the data plane about the location of a terminal.
      * @param terminal the terminal's address and VLAN
      * @param nickname the nickname of the RBridge that sent the terminal's frame; 0: the terminal
      * is at this RBridge
-     * @param port if the terminal is at this RBridge, the index in the tables of the port on whose
-     * link it is
+     * @param port if the terminal is at this RBridge, the index in the tables of the port to whose
+     * link the terminal is attached
      */
     void Learn(viaduct::rbridge::TerminalKey terminal,
                uint16_t nickname,
@@ -141,7 +141,8 @@ class RBridge : public Object, private RBridgePort::User
 
     /**
      * @param device a device
-     * @return the device's index in the tables; viaduct::rbridge::kNone if it is no port
+     * @return the index of the device's port in the tables; viaduct::rbridge::kNone if the device
+     * is not a port
      */
     viaduct::rbridge::PortIndex GetPortIndex(Ptr<NetDevice> device) const;
 
@@ -246,7 +247,7 @@ class RBridge : public Object, private RBridgePort::User
     /** Number of frames, by outcome. */
     std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{};
     uint64_t m_notSent = 0; //!< number of frames that GetNotSent() returns
-    /** The decision about the frame that is handled. */
+    /** The result of viaduct::rbridge::Forward() for the current frame; reused. */
     std::unique_ptr<viaduct::rbridge::Decision> m_decision;
 
     /** Data plane that forwards instead of ns-3; null: ns-3 forwards. */

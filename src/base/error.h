@@ -14,8 +14,8 @@ enum class ExitStatus {
   kSuccess = 0,
   kFailure = 1,  // the program attempted the work and failed
   kUsage = 2,    // the command line, or a file that the user wrote, is wrong
-  // Exit status 3: this machine cannot do the work, for want of a privilege, kernel feature or
-  // program.
+  // Exit status 3: this machine cannot do the work, because a privilege, kernel feature or program
+  // is missing.
   kEnvironment = 3,
   // Exit status 4: the run ended, but its own timing error was over its limit: the results are
   // void.

@@ -29,7 +29,7 @@ struct Key {
   const char* meaning;
   void (*write)(const Key& key, const T& record, nlohmann::json& object);
   // Reads the key's value into its member of `record`. If the key is absent or null, the member
-  // stays as it is. Throws nlohmann::json::exception.
+  // remains unchanged. Throws nlohmann::json::exception.
   void (*read)(const Key& key, const nlohmann::json& object, T& record);
   void (*document)(const Key& key, const std::string& prefix, std::vector<DocumentRow>& rows);
 };

@@ -5,9 +5,10 @@
 
 namespace viaduct {
 
-// Throws UsageError with the library's path if its file is cut off, as a file is while it is being
-// written: reading the missing part would kill the process that loads the library (SIGBUS). Accepts
-// a file that is no library for this machine: dlopen(3) reports the reason.
+// Throws UsageError with the library's path if its file is incomplete, for example because the file
+// is still being written: the process that loads the library would be killed when it reads the
+// missing part (SIGBUS). Accepts a file that is not a library for this machine: dlopen(3) reports
+// the reason.
 void CheckIsWholeLibrary(const std::string& path);
 
 }  // namespace viaduct

@@ -110,8 +110,8 @@ TEST(RandomTest, BitsAreBalancedAndIndependentOfTheirNeighbours) {
     }
     last = word;
   }
-  // The standard deviation of each count is 70.7; five of them are allowed, because 128 counts are
-  // checked.
+  // The standard deviation of each count is 70.7. The test allows five standard deviations, because
+  // it checks 128 counts.
   for (size_t bit = 0; bit < 64; ++bit) {
     EXPECT_NEAR(ones[bit], 10000, 354) << bit;
     EXPECT_NEAR(repeats[bit], 10000, 354) << bit;

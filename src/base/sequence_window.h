@@ -11,13 +11,14 @@ namespace viaduct {
 // kNumbers sequence numbers, a bit for each.
 class SequenceWindow {
  public:
-  // The number of sequence numbers: 16 seconds at a million packets a second. They take 2 MiB, of
-  // which a short flow uses little.
+  // The number of remembered sequence numbers: 16 seconds at a million packets a second. Their bits
+  // take 2 MiB, of which a short flow uses little.
   static constexpr uint64_t kNumbers = 1 << 24;
 
   enum class Arrival {
     kNext,  // the number is higher than all numbers before
-    // A late packet: its number is lower than an earlier number, or older than the window.
+    // A late packet: the number is not higher than all numbers before but has not arrived yet, or
+    // the number is older than the window.
     kLate,
     kDuplicate,
   };

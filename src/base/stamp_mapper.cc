@@ -8,8 +8,8 @@
 namespace viaduct {
 namespace {
 
-// The interval between checks of the clocks: the maximum delay until a clock step is detected that
-// is smaller than the time between two polls of a port.
+// The interval between checks of the clocks. This is the maximum delay until the mapper detects a
+// clock step that is smaller than the time between two polls of a port.
 constexpr Duration kCheckInterval = Duration::Milliseconds(1);
 // The maximum rounding error of the kernel's conversions to the times of the two clocks.
 constexpr Duration kRounding = Duration::Nanoseconds(5);

@@ -22,9 +22,10 @@ class SystemClock final : public Clock {
 };
 
 // Maps CLOCK_REALTIME stamps to the monotonic clock. The offset between the two clocks changes only
-// when a process sets the real-time clock (slewing changes both clocks), so it is measured once,
-// then checked: a converted stamp is accepted only if it lies in the interval in which the frame
-// must have arrived, and a stamp from before a clock step lies outside.
+// when a process sets the real-time clock (slewing changes both clocks), so the mapper measures the
+// offset once and then checks each result. A converted stamp is accepted only if it lies in the
+// interval in which the frame must have arrived; a stamp from before a clock step lies outside this
+// interval.
 class StampMapper {
  public:
   explicit StampMapper(Clock& clock);

@@ -17,8 +17,8 @@ struct Unit {
   int64_t factor;
 };
 
-// The units of time. In this table and those of rates the largest unit is first: of two equally
-// short texts, FormatShortest() returns the one in the larger unit.
+// The units of time. This table and the tables of rates begin with the largest unit: if two texts
+// are equally short, FormatShortest() returns the text with the larger unit.
 constexpr Unit kTimeUnits[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s", 1000000000},
                                {"ms", 1000000},      {"us", 1000},         {"ns", 1}};
 constexpr Unit kRatePrefixes[] = {
@@ -74,9 +74,9 @@ Scaled Scale(const Decimal& decimal, int64_t factor) {
     sum = sum * 10 + static_cast<unsigned>(c - '0') * static_cast<unsigned __int128>(factor);
     if (sum > kMax) return {std::nullopt, true};
   }
-  // Sums the fraction's digits over a common power of ten. Adding digit by digit would be inexact:
-  // each digit is worth a tenth of the digit before, and later digits must cancel a remainder
-  // ("0.5min" is exact although 60 s / 10 / 10... is not always).
+  // Sums the fraction's digits over a common power of ten. Converting each digit separately would
+  // be inexact: a digit is worth a tenth of the digit before, and its value may leave a remainder
+  // that later digits cancel ("0.5min" is exact although 60 s / 10 / 10... is not always).
   unsigned __int128 numerator = 0;
   unsigned __int128 denominator = 1;
   std::string_view fraction = decimal.fraction;
@@ -123,8 +123,8 @@ std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) 
   return text;
 }
 
-// Returns the shortest text for a value in one of the units; of two equally short texts, the one in
-// the larger unit.
+// Returns the shortest text for a value in one of the units; if two texts are equally short,
+// returns the text with the larger unit.
 std::string FormatShortest(int64_t value, std::span<const Unit> units) {
   std::string best;
   for (const Unit& unit : units) {
@@ -184,7 +184,7 @@ int64_t ParseBytes(std::string_view text) {
 double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
-  // Refuses "1", which may mean 1%, as in tc(8).
+  // Refuses "1", because it may mean 1%, as it does in tc(8).
   if (text == "1") Fail(text, "is ambiguous (1% or 100%)", "a percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;

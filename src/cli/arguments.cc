@@ -31,7 +31,7 @@ std::vector<int> ParseCpus(const std::string& option, const std::string& text) {
 
 std::vector<std::string> SplitList(const std::string& option, const std::string& text) {
   std::vector<std::string> items;
-  std::istringstream stream(text + ",");  // the added comma makes an empty last item visible
+  std::istringstream stream(text + ",");  // with the added comma, an empty last item is found, too
   for (std::string item; std::getline(stream, item, ',');) {
     if (item.empty()) {
       throw UsageError(fmt::format("{} \"{}\": a value between commas is missing", option, text));

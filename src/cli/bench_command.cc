@@ -9,8 +9,8 @@
 namespace viaduct::cli {
 namespace {
 
-// Returns the path of the harness: the build folder has a link to it in the source tree; it is not
-// installed.
+// Returns the path of the harness: the build folder has a link to the harness in the source tree,
+// and the harness is not installed.
 std::filesystem::path FindHarness() {
   const std::string harness = sys::FindSharedFile("bench/run.py");
   if (!harness.empty()) return harness;

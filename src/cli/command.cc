@@ -41,9 +41,9 @@ constexpr AddSubcommand* kSubcommands[] = {
     AddList, AddTop,  AddDown,  AddClean,  AddDoctor,  AddInit, AddSweep, AddCompare,
     AddPlot, AddView, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
-// Returns the message without its middle part if the message is long: it may quote its input, such
-// as a file of another program. The beginning states where the error is, and the end what to do
-// about it.
+// Removes the middle part of a long message, which may quote input such as a file of another
+// program. The beginning of a message states where the error is, and the end states how to correct
+// the error.
 std::string Shortened(std::string message) {
   constexpr size_t kBegin = 3000, kEnd = 1000;
   if (message.size() <= kBegin + kEnd) return message;
@@ -64,8 +64,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Refuses empty values of options: with an unset variable in a script the option would have the
-// same effect as if it were missing.
+// Refuses options with an empty value. Otherwise an option whose value is an unset variable of a
+// script would have the same effect as if the option were missing.
 void RefuseEmptyValues(CLI::App& app) {
   const CLI::Validator given(
       [](std::string& value) {
@@ -97,8 +97,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     const auto used = app.get_subcommands();
     const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    // For an unknown word after `kernel`, CLI11 reports a missing subcommand before it checks the
-    // word.
+    // For an unknown word after `kernel`, CLI11 would report a missing subcommand, because it
+    // checks the word later.
     const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const std::string hint = unknown || missing ? SuggestionFor(app) : "";
     PrintError(fmt::format("{}{} see viaduct {}--help", OneLine(error.what()),
@@ -125,8 +125,8 @@ std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
   return words;
 }
 
-// Resets signals that the caller ignores or blocks, because this process waits for children. An
-// ignored SIGHUP (nohup(1)) stays ignored.
+// Resets signals that the caller ignores or blocks, because this process waits for children. If
+// SIGHUP is ignored (nohup(1)), it is not reset.
 void ResetInherited() {
   sys::UnblockSignals();
   signal(SIGCHLD, SIG_DFL);
@@ -135,7 +135,7 @@ void ResetInherited() {
   signal(SIGXFSZ, SIG_IGN);  // above a limit of the caller, write(2) fails as if the disk were full
 }
 
-// Returns whether the command may start sudo later.
+// Returns whether the command may start sudo at a later time.
 bool MayNeedRoot(const std::vector<std::string>& words) {
   const auto is_one_of = [&](size_t place, std::initializer_list<std::string_view> list) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();

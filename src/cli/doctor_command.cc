@@ -48,7 +48,7 @@ struct Tool {
   bool is_roots_halfs = false;
 };
 
-// A purpose of the product, and the features that it needs.
+// A purpose of the product, and the features that are needed for this purpose.
 struct Ability {
   const char* name;
   const char* purpose;
@@ -172,7 +172,8 @@ Feature NeighbourTable() {
   return feature;
 }
 
-// Returns whether all features that the ability needs are present; if not, the missing features.
+// Returns the state of an ability: present if all features that the ability needs are present.
+// Otherwise the result names the missing features.
 Feature Judge(const Ability& ability, const std::vector<Feature>& features) {
   Feature judged{ability.name, Feature::State::kPresent, ability.purpose, "", ""};
   std::vector<std::string> missing;

@@ -38,7 +38,7 @@ UniqueFd ProcessOf(int pid) {
   try {
     return sys::OpenPidFd(pid);
   } catch (const SystemError&) {
-    return UniqueFd();  // the process has ended
+    return UniqueFd();  // the process has already ended
   }
 }
 
@@ -64,7 +64,8 @@ void AddNames(const std::vector<Entry>& removed, Cleaning* cleaning) {
   for (const Entry& entry : removed) cleaning->removed.push_back(entry.name);
 }
 
-// Adds the names of entries of which this process cannot find out whether their makers are alive.
+// Adds the names of those entries for which this process cannot find out whether the maker is
+// alive.
 template <class Entry>
 void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
   for (const Entry& entry : all) {

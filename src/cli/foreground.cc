@@ -13,8 +13,8 @@
 namespace viaduct::cli {
 namespace {
 
-// Reads and returns the status of a program whose descriptor `exit_status` is readable; nothing if
-// there is none yet.
+// Reads and returns the status of a program whose descriptor `exit_status` is readable; returns
+// nothing if no status has been written yet.
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
@@ -50,8 +50,8 @@ void Foreground::Lend(sys::ProgramOptions* options) {
   options->terminal = true;
   options->standard_input = options->standard_output = pty_->slave.get();
   if (isatty(STDERR_FILENO)) options->standard_error = pty_->slave.get();
-  // Passes the variables of this terminal on: the process that starts the program may itself have
-  // another kind of terminal, or none.
+  // Passes the variables of this terminal on: the process that starts the program may have a
+  // different kind of terminal, or no terminal.
   for (const char* name : {"TERM", "COLORTERM"}) {
     if (const char* value = std::getenv(name)) options->environment[name] = value;
   }
@@ -85,7 +85,8 @@ void Foreground::Handle(int signal) {
   pass_on_(signal);
 }
 
-// Relays input and output until the program ends or no process has its terminal open any more.
+// Relays input and output until the program ends or until no process has the program's terminal
+// open.
 void Foreground::Connect(const std::function<bool()>& has_ended) {
   const sys::RawMode raw(STDIN_FILENO);
   // Duplicates the descriptor, because a loop can have only one watcher for each descriptor.

@@ -16,7 +16,7 @@ namespace viaduct::cli {
 
 class Foreground {
  public:
-  // Blocks signals; they stay blocked until the loop runs.
+  // Blocks signals until the loop runs.
   Foreground();
   Foreground(const Foreground&) = delete;
   Foreground& operator=(const Foreground&) = delete;
@@ -25,13 +25,14 @@ class Foreground {
   // descriptors.
   void Lend(sys::ProgramOptions* options);
   // Relays until the program ends; must be called after the program has started. Reads the
-  // program's wait status (waitpid(2)) from `exit_status` as one int32_t; end of file on that
-  // descriptor is an Error. `pass_on` sends a signal to the program. Returns the status as a shell
-  // reports it. Throws sys::Interrupted if this process must end before the program (the terminal
-  // has hung up).
+  // program's wait status (waitpid(2)) from `exit_status` as one int32_t; throws Error at the end
+  // of file on that descriptor. `pass_on` sends a signal to the program. Returns the status as a
+  // shell reports it. Throws sys::Interrupted if this process must end before the program (the
+  // terminal has hung up).
   int Follow(int exit_status, std::function<void(int signal)> pass_on);
-  // Returns the loop that Follow() runs, so that the caller can watch other descriptors meanwhile.
-  // If the loop is run before or after Follow(), a signal makes it throw sys::Interrupted.
+  // Returns the loop that Follow() runs, so that the caller can watch other descriptors while
+  // Follow() runs. If the loop is run before or after Follow(), a signal makes it throw
+  // sys::Interrupted.
   sys::EventLoop& loop() { return loop_; }
 
  private:
@@ -39,7 +40,7 @@ class Foreground {
   void Connect(const std::function<bool()>& has_ended);
   void Relay(sys::Relay& relay);  // until one end has closed
 
-  std::unique_ptr<sys::Pty> pty_;  // null: standard input is no terminal
+  std::unique_ptr<sys::Pty> pty_;  // null: standard input is not a terminal
   std::function<void(int)> pass_on_;
   bool is_connected_ = false;  // whether the user's terminal is connected to the pty
   sys::EventLoop loop_;

@@ -34,8 +34,8 @@ void NoteJoin(const std::string& text) {
   std::fprintf(stderr, "viaduct join: %s\n", TerminalText(text).c_str());
 }
 
-// Holds the node that the hub has assigned until this object is destroyed, even if the connection
-// to the hub is lost for a while.
+// Keeps the node that the hub has assigned to this machine until this object is destroyed, even if
+// the connection to the hub is lost for a while.
 class Membership {
  public:
   Membership(sys::EventLoop& loop, const JoinOptions& options, const claim::Key& key)
@@ -64,7 +64,7 @@ class Membership {
   void OnReturn(std::function<void(const claim::EncryptedTunnel&)> use) {
     returned_ = std::move(use);
   }
-  // Records that this machine cannot be the node; the hub is informed at the end.
+  // Records that this machine cannot be the node; the destructor informs the hub.
   void NoteFailure() { control_->NoteFailure(); }
 
  private:
@@ -95,7 +95,7 @@ class Membership {
     offer_ = std::move(offer);
   }
 
-  // Reports a problem once, and not after each attempt to connect.
+  // Reports a problem only once, and not again after each attempt to connect.
   void Bear(const std::string& why) {
     const std::string text = fmt::format("hub {}: {}", hub_name_.ToString(), why);
     if (!offer_ && MonotonicClock::Now() >= first_until_) throw Error(text);
@@ -127,7 +127,8 @@ int RunJoin(const JoinOptions& options) {
       claim::ReadKey(options.key.empty() ? claim::DefaultKeyFile() : options.key);
   const std::string into = sys::ResolveContainer(options.into, "--into");
   NeedRoot();
-  Foreground foreground;  // first: a signal cannot end the process half-way
+  // Constructed first: it blocks signals, which could end the process half-way.
+  Foreground foreground;
   Membership member(foreground.loop(), options, key);
   remote::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
   member.OnReturn([&](const claim::EncryptedTunnel& tunnel) { join.ChangeHub(tunnel); });

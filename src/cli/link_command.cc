@@ -16,8 +16,8 @@
 namespace viaduct::cli {
 namespace {
 
-// Returns the ends of the link that are in namespaces, by the lab's description; nothing if there
-// is no such link. Adds the names of the links that it compares to `known`.
+// Returns the ends of the link that are in namespaces, which the lab's description gives. Returns
+// nothing if the lab has no such link. Adds the names of the links that it compares to `known`.
 std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
                                                    const std::string& name,
                                                    std::vector<std::string>& known) {

@@ -35,7 +35,7 @@ void PrintText(const std::string& text) {
 }
 
 void FinishOutput() {
-  errno = 0;  // an earlier failure is only recorded in the stream
+  errno = 0;  // the stream records that an earlier write failed, but not its errno
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) ThrowUnwritten(errno);
 }
 

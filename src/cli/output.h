@@ -9,8 +9,8 @@ namespace viaduct::cli {
 
 // Prints text to standard output. Throws Error if the text cannot be written.
 void PrintText(const std::string& text);
-// Throws Error unless all output of the process, printed by any function, has been written to
-// standard output.
+// Flushes standard output. Throws Error if any output of the process, printed by any function,
+// could not be written.
 void FinishOutput();
 // Prints the document to standard output, with indentation.
 void PrintJson(const nlohmann::json& document);
@@ -19,8 +19,9 @@ void PrintJson(const nlohmann::json& document);
 void WriteJson(const std::string& file, const nlohmann::json& document);
 
 // Throws UsageError if WriteJson() could not write `file` (empty: no file); for use before work
-// that may take long. Removes a file that it had to create, and truncates an existing file: if the
-// work fails, neither that file nor the results of earlier work can be taken for its results.
+// that may take long. If the file does not exist, creates it and removes it again. Truncates an
+// existing file, so that, if the work fails, old results cannot be mistaken for results of this
+// work.
 void CheckJsonFile(const std::string& file);
 
 // Prints a list as JSON, or as a table whose first row contains the column heads. If the table has

@@ -77,8 +77,8 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
   if (format.as_prometheus) {
     PrintText(path::PrometheusText(statistics));
   } else if (format.as_json) {
-    // Prints each object on one line while watching, so that a program can read the objects one by
-    // one.
+    // Prints each object on one line while watching, so that a program can read each object as it
+    // is printed.
     PrintText(JsonText(json(statistics), format.watch ? -1 : 2) + "\n");
   } else {
     const bool clears = format.watch && isatty(STDOUT_FILENO) == 1;
@@ -105,7 +105,7 @@ void Stats(const Choice& choice, const Format& format) {
       loop.Run([] { return false; }, next);
       print();
     } catch (const sys::Interrupted&) {
-      return;  // a signal is the normal end of watching
+      return;  // a signal is the normal way to end the watching
     } catch (const UsageError&) {
       return;  // the path has ended
     }

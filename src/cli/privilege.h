@@ -9,14 +9,15 @@
 
 namespace viaduct::cli {
 
-// Returns the services that root's half of this command offers.
+// Returns the services that the processes of root offer to this command.
 privilege::ServiceEntries RootServices();
 
 // Ensures that root's half is running, or that there is a connection to a broker. Throws
 // EnvironmentError if sudo refuses.
 void NeedRoot();
 
-// Services with a single request. Each is implemented in the file of the subcommand that uses it.
+// Services that answer a single request. Each service is implemented in the file of the subcommand
+// that uses the service.
 inline constexpr ipc::Service kExamineService = {"examine", 1};  // reply: features
 inline constexpr ipc::Service kCleanService = {"clean", 1};      // reply: removed, problems, left
 inline constexpr ipc::Service kSwitchService = {"switch", 1};    // request: the command's options

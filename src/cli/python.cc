@@ -15,9 +15,9 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-// Returns the path of Python: the machine's Python, or the one that the variable VIADUCT_PYTHON
-// names. The script of the binary wheel sets the variable, because the wheel's packages are
-// installed for that Python.
+// Returns the path of the Python interpreter: the interpreter of the machine, or the interpreter
+// that the variable VIADUCT_PYTHON names. The script of the binary wheel sets the variable, because
+// the wheel's packages are installed for that Python.
 std::string Python() {
   const char* given = std::getenv("VIADUCT_PYTHON");
   if (given == nullptr || *given == '\0') return kPython;

@@ -22,7 +22,7 @@
 namespace viaduct::cli {
 namespace {
 
-// The time between SIGTERM, which is sent when the duration has passed, and SIGKILL.
+// The time between SIGTERM, which is sent to the program when the duration has passed, and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Seconds(2);
 
 struct ShellOptions {
@@ -72,7 +72,8 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   given.note = Note;
   const Duration drain = Within("--drain", [&] { return ParseDuration(options.drain); });
   NeedRoot();
-  Foreground foreground;  // constructed first: from now on a signal cannot end the process half-way
+  // This object is constructed first: it blocks signals, which could end the process half-way.
+  Foreground foreground;
   path::PathEmulation path(std::move(given));
   auto ports = std::make_unique<path::Shell>();
   path::Shell& shell = *ports;

@@ -82,7 +82,7 @@ class LiveTable {
   void Handle(int signal) {
     switch (signal) {
       case SIGINT:
-        ends_ = true;  // a signal is the normal end of watching
+        ends_ = true;  // a signal is the normal way to end the watching
         return;
       case SIGTSTP:
         screen_->Leave();

@@ -1,4 +1,4 @@
-// viaduct version: prints the version.
+// viaduct version: prints the version of the command.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>

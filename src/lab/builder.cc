@@ -54,7 +54,7 @@ std::string NamespaceName(const std::string& lab, const std::string& node) {
   return lab + "." + node;
 }
 
-// The lab's objects in this process, and the steps that build the lab.
+// The state of a lab in this process, and the steps that build the lab.
 struct Lab::State {
   State(const Topology& the_topology, const LabOptions& options)
       : topology(the_topology),
@@ -109,7 +109,7 @@ struct Lab::State {
   }
 
   // Waits for the carrier of an end that has been set up, and of its peer in the fabric, at most
-  // until `end_of_wait`. A timeout is no error: a process may have set the peer down.
+  // until `end_of_wait`. A timeout is not an error, because a process may have set the peer down.
   void AwaitCarrierOf(const Endpoint& endpoint, Instant end_of_wait) {
     const auto left = [&] {
       return std::max(end_of_wait - MonotonicClock::Now(), Duration::Milliseconds(1));
@@ -549,7 +549,7 @@ void Lab::RecordForwarder(const ForwarderHistory& history) {
 
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
-  // The ifindex is not cached, because the interface may have been made anew.
+  // The ifindex is not cached, because the interface may have been removed and created again.
   return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);
 }
 

@@ -11,7 +11,8 @@
 
 namespace viaduct::lab {
 
-// The names of interfaces by their ids; "": any name that is not required for another interface.
+// The required names of interfaces; the key is the interface's id; "": any name that is not
+// required for another interface.
 using CardNames = std::map<uint64_t, std::string>;
 
 // Names the interfaces of one card, which must all be in the session's namespace. The kernel moves

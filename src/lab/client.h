@@ -7,10 +7,10 @@
 
 namespace viaduct::lab {
 
-// The name of the interface through which such a node reaches the client that runs its programs.
+// The name of the interface through which a node reaches the client that runs the node's programs.
 inline constexpr char kClientInterface[] = "client0";
 
-// Returns the name of a node's client: "NODE/client", which is no node's name.
+// Returns the name of a node's client: "NODE/client". No node can have this name.
 std::string ClientNameOf(const std::string& node);
 // Throws UsageError if the node cannot have a client that runs its programs.
 void CheckClient(const Topology& topology, const Remote& client);

@@ -52,9 +52,9 @@ void AddShared(const Topology& topology, size_t number, std::vector<FabricPair>*
   }
 }
 
-// Adds the pair of a link between hosts. The directions of the pair are those of the link as a
-// whole, with the same random streams on every host. The pair leaves arriving frames unchanged,
-// because the sender's host has emulated the link for them.
+// Adds the pair of a link between hosts. The directions of the pair are the directions of the
+// complete link, so that every host uses the same random streams. The pair leaves arriving frames
+// unchanged, because the sender's host has emulated the link for them.
 void AddTunnel(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
   FabricPair pair;

@@ -12,7 +12,8 @@
 
 namespace viaduct::lab {
 
-// One end of a pair of the engine: an interface in the fabric, or a remote node's tunnel.
+// One end of a pair between which the path engine forwards frames: an interface in the fabric, or a
+// remote node's tunnel.
 struct FabricEnd {
   std::string interface;         // the interface's name; empty: the end is a tunnel
   std::optional<size_t> remote;  // an index in Topology::remotes

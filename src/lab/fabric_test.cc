@@ -61,8 +61,8 @@ TEST(Fabric, ClassesAreTheEnginesOnEveryKindOfLink) {
   pairs = FabricPairs(With(link));
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_EQ(pairs[1].classes, link.classes);
-  // At a tunnel, each host emulates the frames that its own end sends, in their direction on the
-  // whole link.
+  // At a tunnel, each host emulates the frames that its own end sends, with the SPEC of their
+  // direction on the link.
   for (const int end : {0, 1}) {
     Link tunnel{"a-b", Link::Kind::kTunnel, {{"a", "eth0"}}, {path::Spec()}};
     tunnel.tunnel.emplace().end = end;

@@ -61,8 +61,8 @@ path::QueueSize QueueLimit(const path::Spec& spec) {
   return spec.queue.limit.value_or(path::FifoQueue::kDefaultLimit);
 }
 
-// Returns the bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own
-// limit is then only set because the kernel requires one.
+// Returns the bytes that may wait before TBF. A queue in packets is enforced by a pfifo; in that
+// case TBF's own limit is only set because the kernel requires a limit.
 int64_t QueueBytes(const path::Spec& spec, int mtu) {
   const int64_t frame = mtu + static_cast<int64_t>(wire::EthernetHeader::kSize);
   const path::QueueSize queue = QueueLimit(spec);
@@ -74,8 +74,8 @@ int64_t QueueBytes(const path::Spec& spec, int mtu) {
     case path::QueueSize::Unit::kTime:
       break;
   }
-  // Computes in two steps, because rate times nanoseconds overflows 64 bits at 10 Gbit/s and one
-  // second.
+  // Multiplies and divides in two steps, because rate times nanoseconds overflows 64 bits at 10
+  // Gbit/s and one second.
   const int64_t microseconds = std::max<int64_t>(queue.amount / 1000, 1);
   return std::max(*spec.link.rate / 8 * microseconds / 1000000, frame);
 }

@@ -28,7 +28,7 @@ TEST(Impairment, RateIsATokenBucketWithAQueue) {
   EXPECT_FALSE(impairment.netem);
   ASSERT_TRUE(impairment.token_bucket);
   EXPECT_EQ(impairment.token_bucket->rate, 10000000);
-  // The burst is two frames; the bytes of 250 us at this rate would be 312.
+  // The burst is two frames, because 250 us at this rate are only 312 bytes.
   EXPECT_EQ(impairment.token_bucket->burst, 2 * 1514);
   EXPECT_EQ(impairment.queue_packets, 50U);
 }

@@ -16,8 +16,8 @@
 namespace viaduct::lab {
 namespace {
 
-// The time until the counters of a forgotten path are used again; no packet can be counted by them
-// any more after this time.
+// The time until the counters of a forgotten path are used again; after this time no packet can be
+// counted by these counters.
 constexpr Duration kCoolDown = Duration::Seconds(2);
 // The maximum time until a new packet tap or new packet rules of a node apply to packets on the
 // joined paths through the node.
@@ -42,8 +42,8 @@ uint64_t SysctlOf(int space, const std::string& name) {
   }
 }
 
-// Whether the interface forwards IPv4 by the destination alone; rp_filter, for example, needs the
-// source, too.
+// Whether the interface forwards IPv4 by the destination only. With rp_filter, for example,
+// forwarding also depends on the source.
 bool ForwardsIpv4(int space, const std::string& interface) {
   const std::string conf = "net/ipv4/conf/";
   return SysctlOf(space, conf + interface + "/forwarding") == 1 &&
@@ -95,7 +95,7 @@ struct JoinedPaths::State final : Routers {
     // Whether the node does more to packets than forward them, or a process reads its packets.
     bool is_busy = false;
     uint64_t exceptions = 0;  // the number of exceptions to the node's IPv6 routes
-    Instant busy_until;       // is_busy and exceptions are valid until then
+    Instant busy_until;       // the time until which is_busy and exceptions are valid
     std::set<bpf::PathKey> paths;
   };
   struct Path {
@@ -231,7 +231,8 @@ struct JoinedPaths::State final : Routers {
     sys::Netlink& session = nodes[node]->session;
     const auto route = sys::FindSimpleRoute(session, destination, tos);
     if (!route) return std::nullopt;
-    // A router that has learned a path MTU forwards IPv6 by it (ip6_forward()).
+    // A router that has learned a path MTU uses this MTU when it forwards IPv6 packets
+    // (ip6_forward()).
     if (destination.family == wire::Family::kIpv6 && sys::HasException(session, destination)) {
       return std::nullopt;
     }
@@ -242,8 +243,8 @@ struct JoinedPaths::State final : Routers {
   void Serve(const bpf::PathKey& key) {
     const auto known = paths.find(key);
     const uint64_t too_bigs = joiner.TooBigs();
-    // The request may come from a packet that arrived before its path was known; the path may be
-    // known by now.
+    // The packet that caused the request may have arrived before its path was known. Meanwhile the
+    // path may have become known.
     if (known != paths.end() && !IsStale(key, known->second, too_bigs)) return;
     if (known != paths.end()) Forget(key);
     Walk walk = WalkPath(map, *this, key);
@@ -252,7 +253,8 @@ struct JoinedPaths::State final : Routers {
   }
 
   // Whether a known path must be computed again. A path whose packets go hop by hop is always
-  // computed again: paths may be joined by now, if a tap was closed, for example.
+  // computed again, because it may have become possible to join the path, for example if a tap was
+  // closed.
   bool IsStale(const bpf::PathKey& key, const Path& path, uint64_t too_bigs) {
     const bool is_ipv6 = key.destination.family == wire::Family::kIpv6;
     return path.hops.empty() || (is_ipv6 && path.too_bigs != too_bigs) ||
@@ -371,7 +373,7 @@ struct JoinedPaths::State final : Routers {
   std::map<int, Interface> beyond;
   std::vector<uint32_t> free_counters;
   std::vector<Cooling> cooling;
-  Totals totals;  // the traffic of paths that have been forgotten
+  Totals totals;  // the traffic on paths that have been forgotten
 };
 
 JoinedPaths::JoinedPaths(Lab& lab) : state_(std::make_unique<State>(lab)) {}

@@ -41,7 +41,7 @@ class JoinedPaths {
   // loses its carrier.
   void OnLink(const std::string& node, const sys::LinkEvent& event);
   // Must be called when the node does more to packets than to forward them, or when a process reads
-  // its packets: from then on the kernel forwards the node's packets hop by hop.
+  // its packets: after the call the kernel forwards the node's packets hop by hop.
   void LeaveToKernel(const std::string& node);
 
   // The numbers of packets that a node received, by interface and counter: one counter for packets

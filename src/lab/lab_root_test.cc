@@ -261,7 +261,7 @@ TEST_F(LabRootTest, ForeignNamespaceIsLeftAlone) {
   sys::CreateNamespace(Namespace("n1"));
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists but belongs to no lab"));
   EXPECT_TRUE(sys::NamespaceExists(Namespace("n1")));
-  // The node n0, which had been made before the error, has been removed again.
+  // The node n0, which had been created before the error occurred, has been removed again.
   EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
   EXPECT_THAT(ListRuns(root_), IsEmpty());
   sys::DeleteNamespace(Namespace("n1"));
@@ -417,8 +417,8 @@ TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   const int taken = host.IfIndex("nic0");
   host.DeleteLink(taken);
-  // The second deletion of the interface stands for a peer that was removed meanwhile; it must not
-  // fail.
+  // The interface is deleted twice, as if its peer had been removed in between. The second deletion
+  // must not fail.
   host.DeleteLink(taken);
   EXPECT_THAT(lab.Remove(), IsEmpty());
   EXPECT_TRUE(host.FindLink("nic0"));
@@ -469,8 +469,8 @@ bool HasTentative(Lab& lab, const char* node) {
   return std::ranges::any_of(lab.NetlinkOf(node).Addresses(), &sys::InterfaceAddress::is_tentative);
 }
 
-// The kernel sends no packets from a tentative address, and would ask for neighbours again only a
-// second later.
+// The kernel sends no packets from a tentative address. It would therefore resolve neighbours only
+// at its next attempt, a second later.
 TEST_F(LabRootTest, AddressesCanBeSentFromWhenTheLinkIsUp) {
   Topology topology = Line(2);
   for (Node& node : topology.nodes) {

@@ -15,7 +15,8 @@ class NodeNames {
  public:
   explicit NodeNames(const std::string& node) : node_(node) {}
 
-  // `interface`: the interface that has the address, or empty.
+  // `interface`: the interface that has the address, or an empty string if no interface has the
+  // address.
   void Add(const wire::IpAddress& address, const std::string& interface) {
     if (wire::IsLinkLocal(address)) return;
     const bool is_first = families_.insert(address.family).second;

@@ -32,7 +32,7 @@ bool Has(const std::vector<size_t>& nodes, size_t node) {
 }
 
 // Adds the hop through one router to `walk`. Returns the wire's end where the packet arrives at the
-// next router; null if the packet must be left to this router.
+// next router; null if the router itself must handle the packet.
 const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
                     const bpf::PathKey& key, Walk* walk) {
   const auto entry = routers.FindInterface(here.node, here.ifindex);
@@ -74,7 +74,8 @@ Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key) {
     walk.nodes.push_back(here->node);
     here = Step(wires, routers, *here, key, &walk);
   }
-  // Adds the node that receives the packets, as its interface may change as well.
+  // Adds the node that receives the packets: a change of this node's interface also changes the
+  // path.
   if (here != nullptr) walk.nodes.push_back(here->node);
   return walk;
 }

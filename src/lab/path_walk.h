@@ -38,8 +38,8 @@ class Routers {
   };
   // Returns an interface that is up; nothing if it is down.
   virtual std::optional<Interface> FindInterface(size_t node, int ifindex) = 0;
-  // Whether the node only forwards packets of this family that arrive at the interface, by their
-  // destination, and no process reads them.
+  // Whether the node does nothing with packets of this family that arrive at the interface but
+  // forward them by their destination, and no process reads the packets.
   virtual bool OnlyForwards(size_t node, int ifindex, wire::Family family) = 0;
   struct NextHop {
     int ifindex = 0;
@@ -73,10 +73,10 @@ class WireMap {
   WireMap& operator=(const WireMap&) = delete;
 
   // Returns the wire's end that receives the frames that enter the fabric at the interface; null if
-  // the interface is no end of a wire.
+  // the interface is not an end of a wire.
   const WireEnd* Beyond(int fabric_ifindex) const;
-  // Returns the wire's end at the node's interface, and the opposite end; nulls if the interface is
-  // no end of a wire.
+  // Returns the wire's end at the node's interface, and the opposite end; returns two null pointers
+  // if the interface is not an end of a wire.
   std::pair<const WireEnd*, const WireEnd*> Find(size_t node, int ifindex) const;
 
  private:

@@ -59,7 +59,7 @@ class Ring final : public Routers {
 
   std::map<size_t, uint32_t> mtus;  // the MTU of each node's interface 2
   std::set<std::pair<size_t, int>> down;
-  std::set<size_t> others;  // nodes that do more than forward packets
+  std::set<size_t> others;  // nodes that do other work than forwarding packets
 
  private:
   std::vector<Wire> Wires(size_t count) {
@@ -102,8 +102,8 @@ TEST(PathWalk, JoinsAllHopsUpToTheDestination) {
   EXPECT_THAT(walk.path.routers, ElementsAre(1, 2));
 }
 
-// The first wire is not among the path's lossy wires: it loses frames before their path is looked
-// up.
+// The first wire is not among the path's lossy wires: this wire loses frames before the path of the
+// frames is looked up.
 TEST(PathWalk, NamesTheWiresThatLoseFrames) {
   Ring ring(6, {0, 2, 3, 4, 5});
   ring.Ends(5);

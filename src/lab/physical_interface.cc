@@ -168,7 +168,7 @@ void CheckPhysicals(const Topology& topology, const std::string& root, sys::Wire
   }
 }
 
-// The node that gets interfaces, and its namespace.
+// The node into which physical interfaces are moved, and the node's namespace.
 struct PhysicalMover::Place {
   const Node& node;
   const std::string& name;

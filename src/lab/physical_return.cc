@@ -92,8 +92,9 @@ class CardReturn {
     return interfaces;
   }
 
-  // Restores an interface of a card that has just returned, or whose return was interrupted here at
-  // an earlier attempt. An interface that is up has been restored already, and may be in use again.
+  // Restores an interface of a card that has just returned, or of a card whose earlier return was
+  // interrupted at this step. Does nothing to an interface that is up: it has been restored
+  // already, and may be in use again.
   void Restore(const RecordedPhysical& physical, int ifindex) {
     const std::optional<sys::LinkInfo> link = host_.FindLink(ifindex);
     if (!link || link->up) return;

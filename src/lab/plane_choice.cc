@@ -14,8 +14,8 @@ struct Reach {
   bool loses = false;  // whether one of the `wires` loses frames
 };
 
-// Returns the reach of each node, supposing that all nodes with the plane `auto` had the plane
-// `joined`.
+// Returns, for each node, its neighbours over wires on which paths could be joined, under the
+// assumption that all nodes with the plane `auto` get the plane `joined`.
 std::map<std::string, Reach> ReachesOf(Topology topology) {
   for (Node& node : topology.nodes) {
     if (node.data_plane->joined != nullptr) node.data_plane = node.data_plane->joined;

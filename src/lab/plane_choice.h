@@ -10,8 +10,9 @@
 namespace viaduct::lab {
 
 // Sets the plane `joined` for nodes with `data_plane: auto` where paths of several hops, or random
-// loss without the path engine, make it the fastest. Returns for each node with `auto` the reason
-// why it has this plane, or why not. Only for machines that have eBPF.
+// loss without the path engine, make `joined` the fastest plane. Returns, for each node with
+// `auto`, the reason why the node got the plane `joined` or did not get it. Must be called only on
+// machines that have eBPF.
 std::map<std::string, std::string> ChooseJoined(Topology* topology);
 
 }  // namespace viaduct::lab

@@ -106,7 +106,7 @@ fields::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
 
 namespace {
 
-// Writes the hosts file, readable for all users under any umask.
+// Writes the hosts file, readable for all users whatever the umask is.
 void WriteHosts(int folder, const std::string& text) {
   constexpr mode_t kMode = 0644;
   const UniqueFd file(SystemCall(
@@ -170,8 +170,8 @@ void CheckGone(const RunInfo& run) {
   }
 }
 
-// Removes the lab's interface from a foreign namespace, unless another interface has its name by
-// now. The interface's addresses and routes are removed with it.
+// Removes the lab's interface from a foreign namespace, unless another interface has taken the
+// name. The interface's addresses and routes disappear with the interface.
 void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
   const auto entry =
       std::ranges::find(run.namespaces, guest.namespace_name, &RecordedNamespace::name);

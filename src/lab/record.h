@@ -38,7 +38,7 @@ struct RecordedPhysical {
   int mtu = 0;
   std::string mac;
   std::vector<std::string> offloads;  // the offloads that were disabled (sys::ActiveOffloads())
-  std::optional<RecordedCard> card;   // absent: the interface moves alone
+  std::optional<RecordedCard> card;   // absent: the interface is not moved together with a card
 
   // Convert a physical interface to and from a line of a record. Read() throws json::exception.
   nlohmann::json Line() const;
@@ -112,9 +112,9 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry);
 
 // Removes the objects of a record: processes in the run's own namespaces, the run's interfaces in
 // foreign namespaces, physical interfaces (back to this namespace), namespaces; then the record
-// itself. Objects that are gone already are no error. Returns one line for each object that could
-// not be removed, and then keeps the record. A namespace whose inode is not the recorded one
-// belongs to another owner and is left alone.
+// itself. Missing objects are not an error. Returns one line for each object that could not be
+// removed; if there is such a line, keeps the record. A namespace whose inode is not the recorded
+// one belongs to another owner and is left alone.
 std::vector<std::string> RemoveRun(const RunInfo& run,
                                    sys::WirelessCards& cards = sys::KernelCards());
 

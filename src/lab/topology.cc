@@ -66,7 +66,8 @@ void CheckInterface(const std::string& node, const Interface& interface) {
     throw UsageError(where + ": MTU " + std::to_string(interface.mtu) + " is not in 68..65535");
   }
   if (interface.physical) CheckInterfaceName(where, *interface.physical);
-  // The MAC address of a physical interface may be all zero: the interface keeps its own.
+  // The MAC address of a physical interface may be all zero: in that case the interface keeps its
+  // own address.
   if (interface.mac.IsMulticast() || (interface.mac == wire::MacAddress() && !interface.physical)) {
     throw UsageError(where + ": " + interface.mac.ToString() + " is not a unicast MAC address");
   }

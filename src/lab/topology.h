@@ -24,7 +24,7 @@ struct Interface {
   // The name of a physical interface of the host, which is moved into the namespace and back.
   std::optional<std::string> physical;
   // The name of the link that a physical interface makes to the network on its cable; empty: the
-  // interface is for the node's programs alone, or not a physical one.
+  // interface is only for the node's programs, or is not a physical interface.
   std::string link = {};
 };
 
@@ -35,13 +35,13 @@ struct Node {
   std::string name;
   const fib::DataPlane* data_plane = &fib::kKernelPlane;  // never null
   std::vector<Interface> interfaces;
-  // If the data plane supports fib::Feature::kProgramDevice: addresses of the node's programs, on a
-  // TUN device whose other end is the simulator (see broker::Client::OpenTun). Empty: no such
-  // device.
+  // Addresses of the node's programs if the data plane supports fib::Feature::kProgramDevice. The
+  // addresses are on a TUN device whose other end is the simulator (see broker::Client::OpenTun).
+  // Empty: the node has no such device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
-  // Whether a data plane other than the kernel forwards packets of IPv4 and IPv6 (a sysctl controls
-  // the kernel).
+  // Whether a data plane other than the kernel forwards IPv4 packets and IPv6 packets of the node.
+  // (For the kernel a sysctl decides.)
   bool forwards_ipv4 = true, forwards_ipv6 = true;
   // The container whose namespace the node gets instead of a new one, as the number of a process or
   // a name (ip netns). The lab only adds interfaces to it.
@@ -59,8 +59,8 @@ struct Node {
 // far end of its link is the client, behind the hub's tunnel (remote/tunnel/client_hub.h).
 struct Remote {
   std::string name;
-  // If not empty, the client runs the programs of the lab's node with this name. The client is then
-  // the far end of a pair link whose near end is the node (lab/client.h).
+  // If not empty, the client runs the programs of the lab's node with this name. In that case the
+  // client is the far end of a pair link whose near end is the node (lab/client.h).
   std::string programs_of = {};
   Interface interface;
   uint32_t vni = 0;                        // VXLAN identifier, unique in the lab
@@ -72,7 +72,7 @@ struct Remote {
 // lists it, too.
 struct OtherNode {
   std::string name;
-  std::vector<wire::IpAddress> addresses;  // the name stands for the first of each family
+  std::vector<wire::IpAddress> addresses;  // the name stands for the first address of each family
 };
 
 // The address, in the broker's network namespace, to which the clients of remote nodes send.
@@ -108,8 +108,8 @@ struct Tunnel {
 };
 
 struct Link {
-  // A veth pair; a bridge with a veth pair for each endpoint; this host's end of a link between
-  // hosts.
+  // The kinds of links: a veth pair; a bridge with a veth pair for each endpoint; this host's end
+  // of a link between hosts.
   enum class Kind { kPair, kBridge, kTunnel };
   std::string name;
   Kind kind = Kind::kPair;
@@ -117,22 +117,23 @@ struct Link {
   // The SPECs of each endpoint's transmissions, in the order of endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
   Emulator emulator = Emulator::kEngine;
-  // Whether the SPECs may change during the run. If so, the engine emulates the link even if its
+  // Whether the SPECs may change during the run. If true, the engine emulates the link even if its
   // SPECs do nothing (kEngine only).
   bool live = false;
   std::optional<Tunnel> tunnel = std::nullopt;  // set for kTunnel only
   // Classes of packets with separate SPECs (kEngine only). The SPEC `up` is for frames from the
   // first endpoint of a pair to the second; on a bridge it is for the frames that each endpoint
-  // sends, and `down` does nothing. For kTunnel, `up` and `down` are the directions of the whole
-  // link.
+  // sends, and `down` does nothing. For kTunnel, `up` and `down` are the directions of the complete
+  // link, on both hosts.
   std::vector<path::TrafficClass> classes = {};
 
   bool IsPlainWire() const;
 };
 
 struct Topology {
-  std::string name;   // the lab's name, see CheckLabName(); namespaces are named NAME.NODE
-  uint64_t seed = 1;  // for the engine's random streams
+  std::string name;  // the lab's name, see CheckLabName(); namespaces are named NAME.NODE
+  // The seed of the path engine's random streams.
+  uint64_t seed = 1;
   std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
@@ -149,12 +150,14 @@ bool HasRemote(const Topology& topology, const Link& link);
 // Throws UsageError if `name` cannot be the name of a lab.
 void CheckLabName(const std::string& name);
 
-// Throws UsageError for: names that are malformed or used twice, endpoints that do not exist,
-// an interface used by two links, addresses used twice on one link, names over IFNAMSIZ.
+// Checks a topology. Throws UsageError for: names that are malformed or used twice, endpoints that
+// do not exist, an interface used by two links, addresses used twice on one link, names over
+// IFNAMSIZ.
 void Validate(const Topology& topology);
 
 void to_json(nlohmann::json& json, const Topology& topology);
-// Throws UsageError for members that are missing, unknown, or of the wrong type.
+// Converts JSON to a topology. Throws UsageError for members that are missing, unknown, or of the
+// wrong type.
 void from_json(const nlohmann::json& json, Topology& topology);
 
 }  // namespace viaduct::lab

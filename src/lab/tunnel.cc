@@ -9,7 +9,7 @@ namespace viaduct::lab {
 
 // Throws UsageError if packets of the tunnel do not fit the path to an IPv6 host: the kernel does
 // not fragment packets that are tunnelled over IPv6 (ip6_fragment() in net/ipv6/ip6_output.c; no
-// tunnel sets ignore_df), so they would be lost.
+// tunnel sets ignore_df), so such packets would be lost.
 void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
   if (vxlan.remote.family == wire::Family::kIpv4) return;
   constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;

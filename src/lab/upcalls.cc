@@ -76,7 +76,8 @@ Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fami
   int mtu = 65535;
   std::vector<int> ifindexes;
   for (const Interface& interface : lab.GetNode(node).interfaces) {
-    mtu = std::min(mtu, interface.mtu);  // packets sent up fit every interface
+    // So that packets that the simulator gets fit every interface.
+    mtu = std::min(mtu, interface.mtu);
     ifindexes.push_back(lab.IfIndex({node, interface.name}));
     for (const char* family : {"ipv4", "ipv6"}) {
       sysctls[fmt::format("net.{}.neigh.{}.unres_qlen_bytes", family, interface.name)] = kHeldBytes;

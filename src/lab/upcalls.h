@@ -33,12 +33,13 @@ struct Upcalls {
 // device is preceded by its origin (plane/bpf/upcall_program.h); packets of flows that have a route
 // are copied to the device, too. The routes of connected networks are removed, because the protocol
 // finds its neighbours itself and may reach a neighbour by a detour; routes to link-local addresses
-// stay. Must be called once per node. Throws EnvironmentError if the kernel does not support it.
+// are kept. Must be called once per node. Throws EnvironmentError if the kernel lacks a feature
+// that upcalls need.
 Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
 
-// HoldNeighbours() keeps packets to the neighbours in the kernel; ReleaseNeighbours() sends them in
-// their order. Meanwhile the simulator can send the packets that it has kept itself before the
-// first held packet takes a new route.
+// HoldNeighbours() keeps packets to the neighbours in the kernel; ReleaseNeighbours() sends the
+// kept packets in their order. Between the two calls the simulator can send the packets that it has
+// kept itself, so that these packets leave before the first packet that the kernel has kept.
 void HoldNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
 void ReleaseNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
 

@@ -1,5 +1,5 @@
-// Tests Wi-Fi cards in labs, with a stand-in for the cards: which cards move, when a card is
-// refused, and how cards return to the host. Needs root.
+// Tests Wi-Fi cards in labs, with simulated cards (test/stand_in_cards.h): which cards move, when a
+// card is refused, and how cards return to the host. Needs root.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,7 +225,7 @@ TEST_F(WirelessCardRootTest, NoInterfaceKeepsANameThatOneOfAnotherCardIsToHave) 
 
 TEST_F(WirelessCardRootTest, StaysRecordedWhileItCannotComeBack) {
   Lab lab(WithCard(), Options());
-  host_->CreateBridge("mon0", 1500);  // another interface of the host has the name meanwhile
+  host_->CreateBridge("mon0", 1500);  // another interface of the host has taken the name
   EXPECT_THAT(lab.Remove(), ElementsAre(HasSubstr("physical interface mon0 waits in namespace ")));
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   host_->DeleteLink(host_->IfIndex("mon0"));
@@ -244,7 +244,7 @@ TEST_F(WirelessCardRootTest, AnInterfaceThatANodeAddedComesAlong) {
   ExpectAllBack();
 }
 
-// A bridge is no Wi-Fi card, and the kernel does not move it to another namespace.
+// A bridge is not a Wi-Fi card, and the kernel does not move it to another namespace.
 TEST_F(WirelessCardRootTest, ABridgeIsRefusedAndStaysUp) {
   host_->CreateBridge("br0", 1500);
   host_->SetUp(host_->IfIndex("br0"), true);

@@ -36,7 +36,7 @@ Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
 }
 
 // Joins the shared link of the SPEC, if any. The first SPEC decides whether the pipeline uses a
-// shared link; a change of this is an error.
+// shared link; a later SPEC that changes this is an error.
 void Pipeline::JoinLink(const Spec& spec) {
   if (joined_) {
     if (spec.link.shared == spec_.link.shared) return;
@@ -278,7 +278,7 @@ void Pipeline::Transmit(Instant now) {
 }
 
 // Performs the event at NextArrival(): the delayed packet begins to wait for its slot, or arrives
-// at the far end, and is returned if it is delivered.
+// at the far end. Returns the packet if it is delivered.
 std::optional<Packet> Pipeline::Arrive() {
   const bool from_slot = slots_.Next() <= delay_.Next();
   const Packet packet = from_slot ? slots_.PopFirst() : delay_.PopFirst();
@@ -303,7 +303,8 @@ Instant Pipeline::NextTransmission() const {
   return bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
 }
 
-// Performs the arrivals before `at`, if an observer needs to see the arrivals in the order of time.
+// If there is an observer, performs the arrivals at the far end before `at`, because the observer
+// must see events in the order of time.
 void Pipeline::SettleArrivals(Instant at) {
   if (observer_ == nullptr) return;
   while (NextArrival() < at) {

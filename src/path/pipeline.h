@@ -27,7 +27,7 @@ struct Departure {
   FrameHandle frame = 0;  // owned by the caller from now on
   uint32_t bytes = 0;
   uint64_t number = 0;
-  Instant due;  // exact instant by the model; the caller is late by now - due
+  Instant due;  // the exact instant that the model determines; the caller is late by now - due
 };
 
 class Pipeline final : private DropSink, private SharedLink::User {
@@ -110,7 +110,7 @@ class Pipeline final : private DropSink, private SharedLink::User {
   void SettleArrivals(Instant at);
   void Settle(Instant now);
 
-  Spec spec_;  // SPEC from which the present stages were built
+  Spec spec_;  // SPEC from which the current stages were built
   FrameStore& store_;
   PipelineOptions options_;
   Counters counters_;
@@ -121,7 +121,7 @@ class Pipeline final : private DropSink, private SharedLink::User {
   std::optional<Corruption> corruption_;
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
-  SharedLink* shared_ = nullptr;                    // instead of bottleneck_
+  SharedLink* shared_ = nullptr;                    // if not null, used instead of bottleneck_
   uint32_t user_ = 0;                               // number of this pipeline as a user of shared_
   uint64_t shared_packets_ = 0, shared_bytes_ = 0;  // packets of this pipeline in shared_
   bool joined_ = false;                             // a SPEC was set, so shared_ is final

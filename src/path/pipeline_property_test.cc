@@ -142,7 +142,8 @@ constexpr uint64_t kSeeds = 400;
 // The parameter of the tests: whether the SPEC changes while packets are sent.
 class PipelineProperty : public testing::TestWithParam<bool> {};
 
-// Each packet that arrived or was created has one fate, and each delivered packet has left.
+// Each packet that arrived or was created has one fate, and each packet that is counted as
+// delivered has left the pipeline.
 TEST_P(PipelineProperty, NoPacketIsCreatedOrLostOutsideACountedCause) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Case c = RandomCase(seed, GetParam());

@@ -77,7 +77,8 @@ TEST(PipelineTest, ListedPacketsAreLost) {
   EXPECT_EQ(outcome.counters.of(Fate::kDelivered), 3U);
 }
 
-// The states are counted from the path's start, even after a change of one direction's SPEC.
+// The states of the loss model are counted from the path's start, even after one direction's SPEC
+// was changed.
 TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
   std::vector<std::vector<uint64_t>> lost(2);
   for (size_t direction = 0; direction < 2; ++direction) {
@@ -116,7 +117,7 @@ TEST(PipelineTest, ACycleOfLossBeginsWithThePathOrTheChange) {
     for (uint64_t number = 1; number <= 37; ++number) {
       if (std::find(passed.begin(), passed.end(), number) == passed.end()) lost.push_back(number);
     }
-    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // packet 1 arrives at 4 ms
+    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // packet n arrives at 3 + n ms
     EXPECT_EQ(lost, (std::vector<uint64_t>{first, first + 1, first + 2, first + 3, first + 4}));
   }
 }
@@ -286,7 +287,8 @@ TEST(PipelineTest, ALinkThatHasNotBegunToSendHasTheBufferOfItsFirstRate) {
   options.read_file = [](const std::string&) { return "0 0\n1 8Mbit\n"; };
   const Outcome outcome =
       Bench("rate=trace:file queue=20ms", 1, options).Run(Steady(1000, Duration::Microseconds(1)));
-  // The departures are one packet on the link, and 20 ms of packets of 100 us each.
+  // One packet is on the link, and the queue holds 20 ms of packets that take 100 us each; all
+  // other packets are dropped.
   EXPECT_EQ(outcome.departures.size(), 201U);
 }
 
@@ -336,7 +338,8 @@ TEST(PipelineTest, WaitsForALineOnDisk) {
   bench.Pop(AtMs(3));
   const Outcome outcome = bench.Take();
   ASSERT_EQ(outcome.departures.size(), 1U);
-  // The packet is due at the instant that the model determines.
+  // Although the packet arrives from the disk late, it is due at the instant that the model
+  // determines.
   EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));
   EXPECT_FALSE(bench.pipeline().Stalled());
 }
@@ -389,8 +392,8 @@ TEST(PipelineTest, WithoutARateTheQueueDrainsAtOnce) {
   EXPECT_EQ(outcome.departures[5].due, AtMs(9));
 }
 
-// A link that replaces another link during a transmission has not sent before the end of the
-// transmission.
+// A link that replaces another link during a transmission starts to send only when that
+// transmission has ended.
 TEST(PipelineTest, ALinkThatReplacesABusyOneStartsWhenThatIsFree) {
   PipelineOptions options;
   // The trace allows a packet of 1500 bytes each millisecond.

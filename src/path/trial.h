@@ -15,7 +15,7 @@ class Trial {
  public:
   explicit Trial(FileReader read_file);
   ~Trial();
-  // A pipeline's position in its pair; the pair of a link of many nodes has no NAT.
+  // The place of a pipeline in its pair. For a link of many nodes, the pair has no NAT.
   struct Place {
     std::shared_ptr<Nat> nat;
     Direction direction = Direction::kUp;

@@ -12,7 +12,7 @@ namespace viaduct::io {
 
 // Computes the bytes in flight of a packet socket from the send memory that the kernel reports for
 // the socket (SIOCOUTQ: sk_wmem_alloc). For a packet socket this memory is the sum of the buffers
-// (skb->truesize) of its frames that are with a queueing discipline or a driver: each frame counts
+// (skb->truesize) of the frames that a queueing discipline or a driver holds: each frame counts
 // from packet_alloc_skb() (net/packet/af_packet.c) until it is freed or its receiver on this
 // machine takes it (sock_wfree(), net/core/sock.c). This class keeps the frames sent, in order,
 // with the memory of each, and removes the oldest frames until the sum of their memory is the value
@@ -42,7 +42,7 @@ class FlightLog {
     ++since_empty_;
   }
 
-  // Returns the bytes of the frames that have not left. `memory`: the present value of SIOCOUTQ.
+  // Returns the bytes of the frames that have not left. `memory`: the current value of SIOCOUTQ.
   size_t Update(size_t memory) {
     if (memory > 0 && since_empty_ == 1 && count_ == 1) Learn(memory);
     while (count_ > 0 && (memory == 0 || memory_ > memory)) TakeOff();
@@ -56,8 +56,8 @@ class FlightLog {
   };
 
   static constexpr size_t kSlack = 64;  // additional frames: the last burst may exceed the buffer
-  // The step of the sizes of buffers: all lengths up to the next multiple of it have buffers of one
-  // size.
+  // The step of buffer sizes: frame lengths that round up to the same multiple of this step have
+  // buffers of the same size.
   static constexpr size_t kStep = 64;
   static constexpr size_t kSteps = 65536 / kStep + 8;
   static constexpr uint32_t kNotAlone = 2;
@@ -97,8 +97,8 @@ class FlightLog {
 
   // Returns the memory that packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) use for a
   // frame on 64-bit machines, for interfaces that need no more headroom than Ethernet's: 16 bytes
-  // for LL_RESERVED_SPACE(), 320 for skb_shared_info, 256 for sk_buff with its alignment. A frame
-  // of a page and more is in pages, except for its link-layer header.
+  // for LL_RESERVED_SPACE(), 320 for skb_shared_info, 256 for sk_buff with its alignment. If a
+  // frame needs a page or more, all of the frame but its link-layer header is stored in pages.
   static uint32_t Assumed(size_t bytes) {
     const bool paged = bytes + kHeadroom >= kPage;
     const size_t linear = paged ? kLinkHeader : bytes;
@@ -116,8 +116,8 @@ class FlightLog {
   size_t bytes_ = 0, memory_ = 0;  // sums over the frames in frames_
   uint32_t since_empty_ = 0;       // frames sent since the socket used no memory
   std::array<uint32_t, kSteps> learned_{};
-  // The memory of a frame from a ring, beyond the frame's bytes: the buffer has the link-layer
-  // header, all other bytes stay in the ring's pages (tpacket_fill_skb()).
+  // The memory that a frame from a ring uses in addition to the frame's bytes. The buffer has the
+  // link-layer header; all other bytes remain in the ring's pages (tpacket_fill_skb()).
   uint32_t overhead_of_ring_ = kSmallHead + kBufferHead - kLinkHeader;
 };
 

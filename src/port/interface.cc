@@ -10,7 +10,7 @@
 namespace viaduct::io {
 namespace {
 
-// Prepares the request of an ioctl about an interface, with the interface's present name. Returns
+// Prepares the request of an ioctl about an interface, with the interface's current name. Returns
 // false if there is no such interface.
 bool Name(int fd, int ifindex, ifreq* request) {
   *request = {};

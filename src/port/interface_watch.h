@@ -39,8 +39,8 @@ class InterfaceWatch {
 
   // Reads the state from the kernel, unless it was read during the same tick of the coarse clock (1
   // to 10 ms): a system call for each burst would cost more than the frames of short bursts.
-  // `with_state`: also reads whether the interface is up and has a carrier; otherwise both are
-  // assumed.
+  // `with_state`: also reads whether the interface is up and has a carrier; otherwise assumes that
+  // it is up and has a carrier.
   void Poll(bool with_state) {
     const int64_t tick = CoarseTick();
     if (tick == looked_) return;

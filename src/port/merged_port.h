@@ -13,8 +13,8 @@
 
 namespace viaduct::io {
 
-// Receives from all its ports, and sends through the first one. The frames of a flow keep their
-// order if all of them arrive at one port, as the kernel ensures (tun_select_queue() in
+// Receives from all combined ports, and sends through the first port. The frames of a flow keep
+// their order if all of them arrive at one port, as the kernel ensures (tun_select_queue() in
 // drivers/net/tun.c, fanout_demux_hash() in net/packet/af_packet.c); frames of different flows may
 // change their order.
 //

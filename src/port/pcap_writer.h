@@ -47,8 +47,8 @@ class PcapWriter {
   // then incomplete, and closed.
   void Flush();
 
-  // Returns the number of frames in the file; after a failure the number is right once Flush() has
-  // reported the failure.
+  // Returns the number of frames in the file. After a failure the number is not correct until
+  // Flush() has reported the failure.
   uint64_t frames_written() const { return frames_written_; }
   uint64_t frames_lost() const { return frames_lost_; }
   // Returns the number of frames, written or lost, in the form that the kernel had, not as on a
@@ -57,7 +57,8 @@ class PcapWriter {
 
  private:
   void NoteFailure(bool failed);
-  // Closes the file after a failure, and counts the frames that are not completely in it as lost.
+  // Closes the file after a failure, and counts the frames that are not completely in the file as
+  // lost.
   void Abandon();
 
   std::string path_;

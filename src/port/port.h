@@ -25,18 +25,18 @@ enum class Checksum : uint8_t {
 // A frame that a port lends to its caller: bytes from the destination MAC address on, without FCS.
 struct ReceivedFrame {
   std::span<std::byte> bytes;  // writable; valid until the next Receive() of the port
-  Instant received;            // the kernel's CLOCK_REALTIME stamp if it has one, else 0
+  Instant received;            // the kernel's time stamp (CLOCK_REALTIME); 0: none
   Checksum checksum = Checksum::kInFrame;
   uint16_t checksum_start = 0;   // offset from the start of the frame where summing begins
   uint16_t checksum_offset = 0;  // offset from checksum_start where the sum is stored
-  uint16_t gso_size = 0;         // payload size by which to cut a TSO/GRO super-frame; else 0
+  uint16_t gso_size = 0;         // payload bytes per segment of a TSO/GRO super-frame; else 0
 };
 
 // A frame that a caller lends to a port during one call of Transmit().
 using FrameToSend = std::span<const std::byte>;
 
-// Numbers of frames and bytes, by what happened to them. `*_dropped_*` name the reason of drops;
-// every dropped frame is counted.
+// Numbers of frames and bytes, by their fate. The members `*_dropped_*` count dropped frames, by
+// the reason of the drop; every dropped frame is counted.
 struct PortCounters {
   uint64_t rx_frames = 0, rx_bytes = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;
@@ -72,21 +72,21 @@ class AnyPort {
   // Fills at most frames.size() entries, never blocks, and returns the number of filled entries.
   // Entries stay valid until the next Receive(), which takes back the port's buffers.
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
-  // Sends frames, and never blocks. Returns the number of frames, from the first on, that were
-  // taken (sent, or dropped and counted). If the number is less than frames.size(), the kernel is
-  // out of buffers, and the caller may offer the remaining frames later.
+  // Sends frames, and never blocks. Returns the number of frames at the beginning of `frames` that
+  // the port took (sent, or dropped and counted). If the number is less than frames.size(), the
+  // kernel is out of buffers, and the caller may offer the remaining frames later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
   // Returns the indices, in ascending order, of the frames that the last Transmit() took but did
-  // not send, because the interface refused them (it is down, gone, or its MTU is smaller). Ports
-  // that do not know this return none.
+  // not send, because the interface refused them (the interface is down or gone, or its MTU is
+  // smaller). Ports that do not know the refused frames return no indices.
   virtual std::span<const uint32_t> Refused() const { return {}; }
   // Returns the bytes of frames that Transmit() took and that are still with the kernel or driver:
   // not sent, dropped or refused. Must be called by the sending thread. Ports that do not know the
   // number return 0.
   virtual size_t BytesInFlight() { return 0; }
   // Returns a descriptor, different from fd(), that becomes writable (epoll, EPOLLOUT | EPOLLET)
-  // when frames have left; -1 if there is none: the caller then calls BytesInFlight() again after a
-  // while.
+  // when frames have left. Returns -1 if there is no such descriptor: the caller must then call
+  // BytesInFlight() again after a while.
   virtual int TransmitFd() { return -1; }
   // Returns a descriptor that is readable (poll) if Receive() would return frames; -1 if there is
   // no descriptor to wait for.
@@ -97,7 +97,8 @@ class AnyPort {
   // in bytes, without the Ethernet header and VLAN tags.
   virtual uint32_t Mtu() const { return 1500; }
   // Whether the link passes frames: the interface exists, is up, and has a carrier. Ports that do
-  // not know this return true. Any thread may call this function; it makes a few system calls.
+  // not know the state of the link return true. Any thread may call this function; it makes a few
+  // system calls.
   virtual bool Up() { return true; }
   // Returns a description of the port's type and configuration for people; empty if there is none.
   virtual std::string Description() const { return ""; }

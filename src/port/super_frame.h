@@ -23,9 +23,9 @@ class SuperFrameSplitter {
       : memory_(std::make_unique_for_overwrite<std::byte[]>(max_frame)), max_frame_(max_frame) {}
 
   // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
-  // valid during the call. Returns false if the frame contradicts itself (it has no such layers, a
-  // segment is longer than max_frame, the tunnel is unknown): all or the last of its segments are
-  // then lost, and the caller must count the loss.
+  // valid during the call. Returns false if the metadata of the frame contradict its bytes (a layer
+  // is missing, a segment is longer than max_frame, the tunnel is unknown). In this case all
+  // segments or the last segments are lost, and the caller must count the loss.
   template <std::invocable<std::span<std::byte>> Use>
   bool Split(const ReceivedFrame& frame, Use&& use) {
     const bool partial = frame.checksum == Checksum::kPartial;

@@ -54,7 +54,7 @@ class LabRun final : public RunKind {
     machines_.Meet("converged");
     RunTraffic();
     if (engine_) results_.engine = engine_->Read();
-    engine_.reset();  // the simulator removes the lab, and the engine with it
+    engine_.reset();  // the simulator removes the lab, and with the lab its engine
     TakeLossyWires(client_->Describe());
     const scenario::SimulatorDone report = conversation_->WaitForReport(true);
     TakeReport(report, traffic_start_);
@@ -112,7 +112,8 @@ class LabRun final : public RunKind {
       traffic_->EndEarly();
       loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
-    machines_.Meet("traffic");  // until then programs here may serve other machines
+    // Before this, programs of this machine may still serve other machines.
+    machines_.Meet("traffic");
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
@@ -128,8 +129,8 @@ class LabRun final : public RunKind {
     NoteForwarder(client_->Describe());
   }
 
-  // Notes that Ctrl-C has ended the traffic but not the run, whose results are the measurements
-  // until then.
+  // Records that Ctrl-C has ended the traffic early. The run continues: its results are the
+  // measurements that were made before Ctrl-C.
   void NoteEarlyEnd(const sys::Interrupted& interrupted, Duration traffic) {
     EndEarly(interrupted, "",
              fmt::format("interrupted after {:.1f} s of traffic instead of {}", traffic.ToSeconds(),
@@ -165,7 +166,7 @@ class LabRun final : public RunKind {
   // Discards counters that are not plausible because they exceed the rate of any interface: a
   // user's program shares its process with the counters, and may have written over them.
   void CheckCounters(const std::string& node, result::NodePlane* plane) {
-    constexpr double kMaxPerSecond = 1e10;  // maximum of packets, or of bytes: 80 Gbit/s
+    constexpr double kMaxPerSecond = 1e10;  // maximum of packets, and of bytes (80 Gbit/s)
     const auto most =
         static_cast<uint64_t>(kMaxPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
     const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
@@ -219,8 +220,8 @@ class LabRun final : public RunKind {
     try {
       client_->DestroyLab();
     } catch (const Error& e) {
-      // Ignores the error if the simulator has removed the lab itself (kUsage: no such lab), or
-      // never built it. Otherwise the lab's record is kept for `viaduct clean`.
+      // Ignores the error (kUsage: no such lab) if the simulator has removed the lab, or has never
+      // built the lab. Otherwise the lab's record is kept for `viaduct clean`.
       if (lab_built && e.status() != ExitStatus::kUsage) {
         results_.failures.push_back(fmt::format("cleaning up: {}", e.what()));
       }

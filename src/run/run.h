@@ -21,13 +21,14 @@ struct RunOptions {
   // nodes.
   std::vector<Duration> pauses = {};
   // Connects to the other machines, if the run is one machine's part of a lab (scenario::PartOf()).
-  // Must outlive the run. The results are then only those of this part.
+  // Must outlive the run. In this case the results are only the results of this part.
   Machines* machines = &Machines::Alone();
 };
 
 // Runs the scenario and returns the results with their verdicts. Throws sys::Interrupted, or Error
-// if there are no results. Removes everything that it has created before it returns or throws. In
-// real modes the caller must be root or have a broker connection (broker::Client::ConnectOrSpawn).
+// if there are no results. Before it returns or throws, the function removes all objects that it
+// has created. In real modes the caller must be root or have a broker connection
+// (broker::Client::ConnectOrSpawn).
 result::RunResult Execute(const scenario::Scenario& scenario, const RunOptions& options);
 
 }  // namespace viaduct::run

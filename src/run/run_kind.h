@@ -37,16 +37,18 @@ class RunKind {
   virtual void Work() = 0;
   // Stores the results that were measured before an error; called after the error.
   virtual void TakeWhatThereIs() {}
-  // Removes everything that was created, in whatever state it is. May be called more than once.
+  // Removes everything that was created, whatever state the run is in. May be called more than
+  // once.
   virtual void CleanUp();
-  // Sets a limit on the waiting for stopped processes, after the user has ended the run.
+  // Limits the time to wait for processes that are stopped (SIGSTOP). Called after the user has
+  // ended the run.
   virtual void LimitTheEnd() {}
 
-  // Starts the simulator and creates the event loop, which blocks signals: processes that must not
-  // inherit blocked signals are forked before.
+  // Starts the simulator and creates the event loop, which blocks signals. Processes that must not
+  // inherit blocked signals must be forked earlier.
   void StartSimulator(UniqueFd broker);
-  // Records that a signal ends the run early, with the results until then; throws `interrupted` if
-  // the run must end without results.
+  // Records that a signal ends the run early, with the results that have been measured so far;
+  // throws `interrupted` if the run must end without results.
   void EndEarly(const sys::Interrupted& interrupted, const std::string& hint,
                 const std::string& failure);
   void TakeReport(const scenario::SimulatorDone& report, Instant traffic_start);

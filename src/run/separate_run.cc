@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using scenario::Scenario;
 
-volatile pid_t running_child = 0;  // for the signal handler
+volatile pid_t running_child = 0;  // the child process to which the signal handler forwards signals
 
 void PassOn(int signal) {
   if (running_child > 0) kill(running_child, signal);

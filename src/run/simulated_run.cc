@@ -31,8 +31,8 @@ class SimulatedRun final : public RunKind {
   }
 
   // Waits for the report, with a limit, because a simulation that hangs in a protocol or a program
-  // never reads commands. A further signal ends the wait at once: the user who sends it wants no
-  // results.
+  // never reads commands. A further signal ends the wait at once, because a user who sends a second
+  // signal does not want results.
   scenario::SimulatorDone WaitUnlessItHangs() {
     try {
       return conversation_->WaitForReport(true);

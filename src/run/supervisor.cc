@@ -74,7 +74,7 @@ class Supervisor {
     try {
       if (!history_.given_up) client_.DestroyLab();
     } catch (const Error&) {
-      // Ignores the error: the lab was removed already, or was never built.
+      // Ignores the error: the lab has already been removed, or was never built.
     }
   }
   Supervisor(const Supervisor&) = delete;
@@ -98,8 +98,8 @@ class Supervisor {
       over_ = true;
       throw Error("the lab was removed");
     });
-    // Does not require convergence any more: the loss of some nodes must not end the routing of all
-    // other nodes.
+    // No longer requires convergence: if some nodes are lost, the routing of all other nodes must
+    // continue.
     scenario_.convergence_required = false;
     alive_since_ = MonotonicClock::Now();
     try {
@@ -217,9 +217,9 @@ void Tell(int fd, const json& message) {
     setsid();
     sys::CloseInherited();
     Supervisor keeper(scenario, quiet);
-    privilege::LeaveRootsHalf();  // the lab does not need it
-    // Ends if the parent ends, because Ctrl-C reaches only the parent, and the lab is then not
-    // wanted any more.
+    privilege::LeaveRootsHalf();  // the lab does not need the connection to root's half
+    // Ends if the parent ends, because Ctrl-C reaches only the parent, and because the user then no
+    // longer wants the lab.
     keeper.loop().Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.BringUp();
     keeper.loop().Forget(parent.get());
@@ -264,8 +264,8 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   try {
     loop.Run([&] { return told; });
   } catch (const sys::Interrupted& signal) {
-    // Closes this end of the connection, which makes the supervisor clean up; its report about the
-    // clean-up is not needed.
+    // Closes this end of the connection, so that the supervisor cleans up. The supervisor's report
+    // about the clean-up is not needed.
     interrupted = signal;
     shutdown(ours.get(), SHUT_WR);
     loop.IgnoreSignals();

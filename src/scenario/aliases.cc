@@ -10,7 +10,7 @@
 namespace viaduct::scenario {
 namespace {
 
-// Removes the first name of a path such as "nodes.NAME" and returns it.
+// Removes and returns the first name of a path such as "nodes.NAME".
 std::string_view TakeName(std::string_view& path) {
   const size_t end = std::min(path.find_first_of(".["), path.size());
   const std::string_view name = path.substr(0, end);
@@ -18,7 +18,8 @@ std::string_view TakeName(std::string_view& path) {
   return name;
 }
 
-// Renames the alias in each map that `section`, a path in the table of keys, leads to from `value`.
+// Renames the alias to the current name of its key, in each map to which the path `section` of the
+// table of keys leads from `value`.
 void Rename(Value& value, std::string_view section, const Key& alias) {
   if (!value.IsMap()) return;
   if (!section.empty()) {
@@ -40,7 +41,8 @@ void Rename(Value& value, std::string_view section, const Key& alias) {
   }
 }
 
-// Returns the position in `path` of the last name of the alias, if `path` leads to it; else npos.
+// Returns the position in `path` of the last name of the alias's path; npos if `path` does not lead
+// to the alias.
 size_t Find(const Key& alias, std::string_view path) {
   std::string_view expected = alias.path, rest = path;
   while (!expected.empty()) {

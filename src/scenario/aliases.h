@@ -1,4 +1,5 @@
-// Keys with several names (Type::kAlias): everything behind the parser knows the current name only.
+// Keys with several names (Type::kAlias). All code that runs after the parser knows only the
+// current name.
 #pragma once
 
 #include <string>

@@ -13,18 +13,20 @@ class AwaitedRoutes {
  public:
   explicit AwaitedRoutes(const Scenario& scenario);
 
-  // Returns whether the run waits for the route between two nodes. It does not wait for routes
-  // between nodes that are connected only through nodes whose routes programs make (`routing:
-  // none`), because the programs start after the wait; nor for routes from or to such nodes, except
-  // between them and the hosts whose gateway they are.
+  // Returns whether the run waits for the route between two nodes. The run does not wait for routes
+  // between nodes that are connected only through nodes whose routes are made by programs
+  // (`routing: none`), because the programs start after the wait. The run also does not wait for
+  // routes from or to a node whose routes are made by programs, except the routes between the node
+  // and the hosts that use it as their gateway.
   bool IsAwaited(size_t from, size_t to) const {
     return from != to && (areas_[from] == areas_[to] || parts_[from] != parts_[to]);
   }
 
  private:
-  // The connected part of each node in the network, indexed by node.
+  // The connected part of the network to which each node belongs, indexed by node.
   std::vector<size_t> parts_;
-  // The connected part of each node in the network without nodes whose routes programs make.
+  // The connected part to which each node belongs in the network without the nodes whose routes are
+  // made by programs, indexed by node.
   std::vector<size_t> areas_;
 };
 

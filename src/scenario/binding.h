@@ -33,8 +33,8 @@ void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object)
   }
 }
 
-// Reads the members of `object` whose rows have a reader from the section; the inverse of
-// PrintMembers().
+// Reads from the section the members of `object` that have a row with a reader in the table; the
+// inverse of PrintMembers().
 template <class T>
 void ReadMembers(const Section& section, T& object) {
   for (const Key& key : Keys()) {
@@ -148,7 +148,8 @@ constexpr Access Custom() {
           &kTypeTag<T>};
 }
 
-// Binds a key to a member that is printed if `applies` is true for its object.
+// Binds a key to a member that is printed if `applies` returns true for the object that has the
+// member.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Printed(std::string (*fallback)() = nullptr) {
   using T = ClassOf<member>;
@@ -172,7 +173,8 @@ constexpr Access Member() {
   return Printed<member, applies>(DefaultOf<member>);
 }
 
-// Makes the table read the key's member, too, because its value depends on no other key.
+// Makes the binding also read the member from the section, because the member's value depends on no
+// other key.
 template <auto member>
 constexpr Access Plain(Access access) {
   access.read = [](const Section& section, const Key& key, void* object) {
@@ -189,7 +191,8 @@ constexpr Access PlainPrinted() {
   return Plain<member>(Printed<member>());
 }
 
-// Binds a key to a section whose keys are bound to members of inner(T).
+// Binds a key to a section whose keys are bound to members of the struct that `inner` returns for a
+// T.
 template <class T, auto inner, auto applies = Always<T>>
 constexpr Access SectionOf() {
   Access access = Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
@@ -215,7 +218,7 @@ constexpr Access Group() {
   return SectionOf < T, [](auto& object) -> auto& { return object; }
   , applies > ();
 }
-// Binds a key to a list of sections, which is a member.
+// Binds a key to a member that is a list of sections.
 template <auto member>
 constexpr Access Each() {
   using T = ClassOf<member>;
@@ -231,8 +234,8 @@ constexpr Access Each() {
   }>();
 }
 
-// Binds a key that is printed through the values of other keys: a shape as its links, a default in
-// each place where it applies.
+// Binds a key that is not printed itself, because its value is part of the printed values of other
+// keys: a shape is printed as its links, and a default is printed in each place where it applies.
 constexpr Access Elsewhere(std::string (*fallback)() = nullptr) {
   return {nullptr, nullptr, fallback};
 }

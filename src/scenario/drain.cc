@@ -17,7 +17,7 @@ constexpr Duration kMinQuiet = Duration::Seconds(1);
 constexpr Duration kMinLimit = Duration::Seconds(5);
 constexpr Duration kMost = Duration::Seconds(60);
 constexpr Duration kUnknown = Duration::Seconds(5);
-// The multiple of the jitter by which hardly any packet's delay differs from the mean.
+// Hardly any packet's delay differs from the mean delay by more than this multiple of the jitter.
 constexpr int64_t kJitters = 8;
 constexpr int64_t kEthernetBytes = 18;  // bytes of header and VLAN tag
 

@@ -22,9 +22,9 @@ class HostChecks {
   HostChecks(const Scenario& scenario, const Section& file, const NameTable& nodes);
 
   bool IsLinked(const std::string& node) const { return neighbours_.contains(node); }
-  // Checks a host. The host must have a gateway, which is filled in if the file need not give it; a
-  // remote host must be on one link. In a scenario in which nodes forward frames, hosts have no
-  // gateway. Throws UsageError.
+  // Checks a host. The host must have a gateway; if the file need not give the gateway, this
+  // function fills it in. A remote host must be on one link. In a scenario in which nodes forward
+  // frames, hosts have no gateway. Throws UsageError.
   void Check(NodeSettings& node) const;
 
  private:

@@ -53,7 +53,7 @@ class EventReader {
   }
 
   // Applies an event to the state of its link and stores the resulting SPECs in the event. Must be
-  // called in the order of time.
+  // called for the events in the order of their times.
   void Happen(const Section& section, LinkEvent& event) {
     LinkState& state = states_.at(event.link);
     if (event.kind == LinkEvent::Kind::kSpec) {
@@ -113,8 +113,9 @@ class EventReader {
   std::map<std::string, LinkState> states_;
 };
 
-// Tries the changes of SPECs on the links whose SPECs change, together with the links that share a
-// rate with another link.
+// Makes the changes of SPECs on pipelines that carry no packets, to find impossible changes. The
+// links whose SPECs change have pipelines, and so have the links that share a rate with another
+// link.
 class LinkTrial {
  public:
   explicit LinkTrial(const Scenario& scenario)
@@ -133,8 +134,8 @@ class LinkTrial {
     trial_.CheckLinks();
   }
 
-  // Applies an event to the trial, first to the directions whose new SPEC has no NAT: a pair has
-  // one NAT, which one direction must release before the opposite direction can get it.
+  // Applies an event to the pipelines, first to the directions whose new SPEC has no NAT, because a
+  // pair has one NAT, which one direction must release before the opposite direction can get it.
   void Happen(const LinkEvent& event) {
     const auto spec_of = [&](const Tried& tried) -> const path::Spec& {
       return tried.is_down ? event.down_spec : event.up_spec;
@@ -158,7 +159,7 @@ class LinkTrial {
  private:
   struct Tried {
     size_t pipeline;
-    bool is_down;  // whether this is the second direction of a pair
+    bool is_down;  // whether the pipeline is of the second direction of a pair
   };
 
   void Add(const LinkSettings& link) {

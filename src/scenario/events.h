@@ -1,4 +1,5 @@
-// Reads, describes and tries the events of a scenario file.
+// Reads and describes the events of a scenario file, and tests the changes of SPECs that the events
+// make.
 #pragma once
 
 #include <string>

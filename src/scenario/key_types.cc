@@ -37,7 +37,7 @@ std::string ChoicesOf(const Key& key) {
 }
 
 std::string DescribeType(const Key& key) {
-  // Descriptions, in the order of Type.
+  // The descriptions of the types, in the order of the enumeration Type.
   constexpr const char* kDescriptions[] = {"text",
                                            "a name (letters, digits, - and _)",
                                            "one of ",

@@ -41,7 +41,8 @@ void PrintCapture(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
 constexpr Key kKeys[] = {
     {"name", Type::kName, Printed<&Scenario::name>().From(1, 32),
      "Name of the lab; default: the file's name without .yaml.", "mesh"},
-    // From 1 to the maximum seed of ns-3's random generator (MRG32k3a, L'Ecuyer 1999).
+    // The seed may be from 1 to the maximum seed of ns-3's random generator (MRG32k3a, L'Ecuyer
+    // 1999).
     {"seed", Type::kInteger, PlainMember<&Scenario::seed>().From(1, 4294944442),
      "Seed of every random stream.", "7"},
     {"duration", Type::kDuration, PlainMember<&Scenario::duration>(),
@@ -355,7 +356,7 @@ constexpr Key kKeys[] = {
     {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
      "What implements the SPEC in the real modes; default: the top-level `emulator`.", "kernel",
      "engine kernel", "-yyyyyy"},
-    // The minimum of 68 bytes is from RFC 791.
+    // The minimum MTU, 68 bytes, is from RFC 791.
     {"links[].mtu", Type::kInteger,
      PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMaxMtu), "Largest IP packet, bytes.",
      "9000"},

@@ -75,8 +75,9 @@ enum class Use : char {
   kNoMeaning = '-'  // the key has no meaning for the command
 };
 
-// The commands that read scenarios, in the order of Key::uses: `viaduct run` in each mode; the last
-// three in the modes that they support. `viaduct sweep`, `plot` and `view` execute `viaduct run`.
+// The commands that read scenarios, in the order of Key::uses: first `viaduct run` in each mode;
+// then `viaduct up`, `viaduct hub` and labs on several machines, each in the modes that it
+// supports. `viaduct sweep`, `plot` and `view` execute `viaduct run`.
 inline constexpr const char* kCommands[] = {"simulate", "traditional", "emulate",         "offload",
                                             "up",       "hub",         "several machines"};
 

@@ -89,12 +89,13 @@ class LinkReader {
     return found;
   }
 
-  // Returns whether an entry of this shape defines exactly one link.
+  // Returns whether an entry of `links` with the shape `shape` defines exactly one link.
   static bool IsOne(const std::string& shape) {
     return shape == "pair" || shape == "shared" || shape == "wifi" || shape == "interface";
   }
 
-  // Returns the nodes that the key lists. `hosts`: whether `all` includes the hosts.
+  // Returns the nodes that the value of `key` lists. `hosts`: whether the value `all` includes the
+  // hosts.
   std::vector<std::string> Nodes(const Section& section, const char* key, bool hosts) const {
     const Value* value = section.Find(key);
     std::vector<std::string> list;

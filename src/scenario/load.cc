@@ -251,7 +251,7 @@ class Loader {
     if (section.Has("address")) {
       section.Located("address", [&] { return AddressOf(scenario_, flow); });
     }
-    // The minimum size: a UDP packet carries 28 bytes of sequence number and time
+    // The minimum size of the payload: a UDP packet carries 28 bytes of sequence number and time
     // (base/wire/probe_header.h), a ping 16 bytes of time. The maximum, 65507, is the limit of
     // IPv4.
     flow.size =

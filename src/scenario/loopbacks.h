@@ -13,7 +13,7 @@ namespace viaduct::scenario {
 std::vector<wire::IpPrefix> LoopbackPrefixes(const Section& file);
 
 // Reads the loopback addresses of nodes, and assigns an address of addressing.loopback to each node
-// that is no host and has no loopback address of the same family. The links must have been read.
+// that is not a host and has no loopback address of the same family. The links must have been read.
 // Throws UsageError.
 void ReadLoopbacks(const Section& file, Scenario* scenario);
 

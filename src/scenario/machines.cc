@@ -197,7 +197,7 @@ lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& m
   const std::string& other = MachineOf(scenario, settings.nodes.at(1 - tunnel.end));
   tunnel.remote = scenario.machines.at(MachineNumber(scenario, other)).address;
   tunnel.port = kTunnelPort;
-  // The identifier is never 0, because links are counted from 1.
+  // The VXLAN identifier is never 0, because links are counted from 1.
   tunnel.vni = (HashOf(scenario.name) << kLinkBits & 0xffffff) | (static_cast<uint32_t>(link) + 1);
   return tunnel;
 }

@@ -47,11 +47,12 @@ std::string SuggestProtocol(std::string_view text);
 // Returns the reason for which a protocol of ns-3 cannot be used in a scenario; empty if no reason
 // is known.
 std::string_view ProtocolUnavailable(std::string_view text);
-// The properties of nodes that forward frames instead of packets, which are all nodes that are no
-// hosts.
+// The properties of nodes that forward frames instead of packets. In a scenario with such nodes,
+// all nodes except the hosts forward frames.
 struct FrameNodes {
   std::string_view one;  // one such node, in messages: "an RBridge"
-  // The maximum number of bytes by which frames are longer between such nodes.
+  // The maximum number of bytes by which such nodes lengthen the frames that they send to each
+  // other.
   int overhead;
 };
 // Returns the properties of nodes that forward frames; null if the nodes of the scenario are
@@ -64,12 +65,12 @@ bool HasFramePrograms(const Scenario& scenario);
 // Checks that no IP routing protocol runs if nodes forward frames by programs; sets the protocol to
 // kNoProtocol if the file gives none. Throws UsageError.
 void CheckFramePrograms(const Section& file, Scenario* scenario);
-// Returns whether ns-3 makes the node's routes, by its protocol or as `static`. It does not for
-// routers whose routes programs make, for hosts, which have only the route to their gateway, and
-// for nodes that forward frames by a program, which have no routes.
+// Returns whether ns-3 makes the node's routes, by its protocol or as `static`. Returns false for
+// routers whose routes are made by programs, for hosts, which have only the route to their gateway,
+// and for nodes that forward frames by a program, which have no routes.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
-// Returns the reason for which an RBridge cannot have its data plane; empty if it can, or has none
-// yet.
+// Returns the reason for which an RBridge cannot have its data plane; empty if it can, or if it has
+// no data plane yet.
 std::string RBridgeUnavailable(const NodeSettings& node, Mode mode);
 
 }  // namespace viaduct::scenario

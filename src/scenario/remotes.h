@@ -8,9 +8,9 @@
 
 namespace viaduct::scenario {
 
-// Returns whether a remote node is a host by default: it is with protocols that announce the
-// networks of their routers. Other protocols only know nodes, and would not find a host that does
-// not run the protocol.
+// Returns whether a remote node is a host by default. This is the case if the protocol announces
+// the networks of its routers. Other protocols only know nodes, and would not find a host, because
+// a host does not run the protocol.
 bool IsRemoteHost(std::string_view protocol);
 // Returns whether the node is a remote router: a client runs its programs, and ns-3 forwards their
 // packets for a `viaduct hub`. The data plane of such a node only matters for other commands, and

@@ -60,7 +60,8 @@ TEST(SchemaTest, HasEveryKeyAndNoOther) {
   const std::string text = DocumentSchema(), mark = "\"description\"";
   size_t described = 0;
   for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; ++at) ++described;
-  // The keys below one with an alias are described once more below the alias.
+  // The schema describes the keys below a key that has an alias twice: below the key and below the
+  // alias.
   size_t repeated = 0;
   for (const Key& alias : Keys()) {
     if (alias.type != Type::kAlias) continue;

@@ -30,9 +30,10 @@ enum class GuestPlace { kProcess, kEmbedded };
 
 // The client that is allowed for a remote node, whose programs are on another host.
 struct RemoteAccess {
-  // The only host that may be the client; absent: any host that has the key may be.
+  // The only host that may be the client; absent: any host that has the hub's key may be the
+  // client.
   std::optional<wire::IpAddress> address;
-  bool anyone = false;  // whether the first host that sends frames may be, too
+  bool anyone = false;  // whether the first host that sends frames may be the client, too
   int64_t vni = 0;      // VXLAN identifier; after reading it is never 0
 
   // Returns "true", "any", or the address.
@@ -88,7 +89,8 @@ struct NodeSettings {
   // Whether the node is a router that does not run the scenario's protocol: programs in the node
   // make its routes.
   bool routed_by_programs = false;
-  // The data plane in place of the one that the mode would give this node; null: the mode's.
+  // The data plane that replaces the data plane of the mode for this node; null: the node has the
+  // data plane of the mode.
   const fib::DataPlane* data_plane = nullptr;
   // The forwarding program of a node that forwards frames, in the form that forward::LoadProgram()
   // accepts; the path of a library is relative to the folder in which the command runs. Empty:
@@ -134,7 +136,7 @@ struct LinkSettings {
   std::string interface;
   lab::Link::Kind kind = lab::Link::Kind::kPair;
   std::vector<std::string> nodes;
-  Wifi wifi;                           // used with kind kBridge
+  Wifi wifi;                           // used if `kind` is kBridge
   path::Spec spec;                     // SPEC of every direction that `up` or `down` does not set
   std::optional<path::Spec> up, down;  // for pairs: first to second node, second to first
   std::vector<LinkClass> classes;
@@ -173,7 +175,7 @@ struct Flow {
   std::string group, link;
   int size = 160;               // bytes of payload, for UDP and ping
   std::optional<int64_t> rate;  // bit/s of payload; absent, for UDP: as fast as possible
-  Duration interval = Duration::Milliseconds(100);  // for ping
+  Duration interval = Duration::Milliseconds(100);  // the interval between the requests of a ping
   Duration start, duration;                         // `start`: time since routes have converged
 };
 
@@ -181,7 +183,7 @@ struct Flow {
 // has no port.
 constexpr uint16_t PortOf(const Flow& flow, size_t index) {
   constexpr uint16_t kFirstUdp = 5001;
-  constexpr uint16_t kFirstTcp = 5201;  // iperf3's default
+  constexpr uint16_t kFirstTcp = 5201;  // the default port of iperf3
   return static_cast<uint16_t>((flow.kind == Flow::Kind::kTcp ? kFirstTcp : kFirstUdp) + index);
 }
 
@@ -200,8 +202,10 @@ struct Program {
   Duration start;                   // time since routes have converged
   std::optional<Duration> timeout;  // after this time the program is killed and reported as failed
   bool background = false;          // stopped at the end of the run; its exit status is ignored
-  bool new_privileges = false;      // sys::ProgramOptions::new_privileges
-  int expect = 0;                   // expected exit status
+  // Whether set-uid bits and capabilities of files count for the programs that this program
+  // executes (sys::ProgramOptions::new_privileges).
+  bool new_privileges = false;
+  int expect = 0;  // expected exit status
 };
 
 // A change of a link during the run ("link n1-n2 down at 5s").
@@ -210,9 +214,9 @@ struct LinkEvent {
   Kind kind = Kind::kState;
   std::string link;
   bool on = true;  // for kState: whether the link is up; for kCapture: whether it is captured
-  // For kSpec: the keys that change (path::ChangeSpec()), of every direction (`set`) or of one
-  // direction of a pair (`up`, `down`), and the SPECs after the change (for shared links both are
-  // the link's).
+  // For kSpec: the keys that change (path::ChangeSpec()), either in every direction (`set`) or in
+  // one direction of a pair (`up`, `down`); and the SPECs after the change (`up_spec`,
+  // `down_spec`). On a shared link, both SPECs are the SPEC of the link.
   std::string set, up, down;
   path::Spec up_spec, down_spec;
   Duration at;        // time since routes have converged
@@ -239,11 +243,15 @@ struct Scenario {
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
   std::vector<Machine> machines;  // machines of a lab on several machines; empty: this machine
-  // The limit for the p99 of the lateness of events; above it the run is VOID.
+  // The limit for the 99th percentile (p99) of the lateness of events. If the p99 is above the
+  // limit, the run is VOID.
   std::optional<Duration> lateness_limit;
   std::optional<int> kernel_memory;  // MiB for each guest kernel; absent: the guest's default
-  std::optional<int> hub_readers;    // tunnel::ClientHub::Options; absent: depends on the machine
-  std::optional<int> hub_queue;      // number of frames; absent: as in tunnel::ClientHub::Options
+  // The number of the hub's threads that read (tunnel::ClientHub::Options); absent: depends on the
+  // machine.
+  std::optional<int> hub_readers;
+  // The maximum number of waiting frames of the hub; absent: as in tunnel::ClientHub::Options.
+  std::optional<int> hub_queue;
 };
 
 // Returns the name of the file in a report that contains the output of the program with that name.

@@ -28,7 +28,7 @@ bool HasShape(Type type, const Value& value) {
       return value.IsScalar() || value.IsMap();
     case Type::kSections:
       return value.IsList();
-    case Type::kAlias:  // has its current name by now: ResolveAliases()
+    case Type::kAlias:  // ResolveAliases() has replaced aliases by current names
       return false;
     case Type::kNodeSet:
       return true;

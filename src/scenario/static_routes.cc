@@ -33,7 +33,7 @@ class Search {
   }
 
   void AddRoutesOf(size_t root, std::vector<StaticRoute>& routes) const {
-    std::map<size_t, Attachment> first;  // the root's neighbour, by reached node
+    std::map<size_t, Attachment> first;  // the root's neighbour on the path to each reached node
     std::set<size_t> links;
     std::queue<size_t> pending({root});
     while (!pending.empty()) {

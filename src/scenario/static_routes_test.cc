@@ -91,7 +91,8 @@ TEST_P(StaticRoutesTest, ReachEveryNodeOverTheFewestLinks) {
     const Walker walker(addressing + GetParam().text);
     const std::vector<int> lengths = walker.Lengths();
     EXPECT_EQ(std::ranges::count(lengths, -1), 0) << addressing;
-    // The path leads to the address for traffic, which may be on a link behind the node.
+    // The path leads to the node's address for traffic, which may belong to a link behind the node,
+    // as seen from the sender.
     EXPECT_LE(*std::ranges::max_element(lengths), static_cast<int>(GetParam().longest));
   }
 }

@@ -32,9 +32,9 @@ void DropStandardStreams();
 // peers of its parent then notice when the parent closes its own copies. Throws SystemError.
 void CloseAllBut(std::vector<int> keep);
 
-// Closes all descriptors above 2 that this program was started with, which are the descriptors
-// without close-on-exec. For a process that outlives the process that started it: that process may
-// wait until all copies of a lock or pipe are closed. Throws SystemError.
+// Closes all descriptors above 2 that this program inherited when it was executed, which are the
+// descriptors without close-on-exec. For a process that outlives its parent: the parent may wait
+// until all copies of a lock or pipe are closed. Throws SystemError.
 void CloseInherited();
 
 }  // namespace viaduct::sys

@@ -55,7 +55,8 @@ bool EventLoop::Run(const std::function<bool()>& done, Instant deadline) {
 }
 
 // Runs at most one action: many actions may be due at once, run long, and add actions that are due
-// already. If all of them ran here, signals and descriptors would be checked only afterwards.
+// already. If all due actions ran here, signals and descriptors would be checked only after the
+// last action.
 void EventLoop::RunDueAction() {
   if (actions_.empty() || actions_.begin()->first > MonotonicClock::Now()) return;
   const std::function<void()> action = std::move(actions_.begin()->second);
@@ -75,7 +76,8 @@ void EventLoop::Wait(Instant until) {
   if (fds[0].revents) ReadSignal();
   for (size_t i = 1; i < fds.size(); ++i) {
     if (!fds[i].revents) continue;
-    // The callback before may have removed this watcher, or its own watcher.
+    // The previous callback may have removed this watcher, or the watcher to which that callback
+    // belongs.
     const auto watcher = watchers_.find(fds[i].fd);
     if (watcher == watchers_.end()) continue;
     const std::function<void()> ready = watcher->second.ready;

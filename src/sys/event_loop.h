@@ -12,8 +12,8 @@
 
 namespace viaduct::sys {
 
-// The exception for a SIGINT, SIGTERM or SIGHUP that arrived. Its exit status is 128 + signal, as
-// in a shell.
+// The exception that reports that a SIGINT, SIGTERM or SIGHUP has arrived. The exit status is 128 +
+// signal, as in a shell.
 class Interrupted : public Error {
  public:
   explicit Interrupted(int signal);
@@ -25,10 +25,10 @@ class Interrupted : public Error {
 
 class EventLoop {
  public:
-  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() receives them from now on.
+  // Blocks SIGINT, SIGTERM and SIGHUP for this process, so that only Run() receives these signals.
   EventLoop();
-  // Handles the signals of this descriptor (sys/signals.h) by `handle` instead; Run() throws what
-  // `handle` throws.
+  // Makes the loop call `handle` for the signals of this descriptor (sys/signals.h). Run() throws
+  // the exceptions of `handle`.
   EventLoop(UniqueFd signals, std::function<void(int signal)> handle);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -45,7 +45,7 @@ class EventLoop {
   // descriptors between two actions, and at least once. Throws Interrupted, and any exception of a
   // callback.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
-  // Discards signals from now on, so that they cannot interrupt the clean-up.
+  // Makes this process discard signals, so that signals cannot interrupt the clean-up.
   void IgnoreSignals() {
     handle_ = [](int) {};
   }

@@ -12,9 +12,9 @@
 
 namespace viaduct::sys {
 
-// The sleeping half of the wait: sleeps for a duration, until a descriptor is ready, or until
-// another thread calls Wake(). The owner decides how long before the deadline it stops sleeping.
-// Only one thread may use an object, except for Wake().
+// Performs the first part of the wait, in which the thread sleeps: for a duration, until a
+// descriptor is ready, or until another thread calls Wake(). The owner decides how long before the
+// deadline the sleep ends. Only one thread may use an object, except for Wake().
 class HybridWaiter {
  public:
   // The tag that Sleep() reports if Wake() was called.
@@ -26,8 +26,9 @@ class HybridWaiter {
   // busy descriptors should not be watched. Throws SystemError.
   void Listen(int fd, uint64_t tag, uint32_t events = EPOLLIN) { poller_.Add(fd, tag, events); }
   void Ignore(int fd) { poller_.Remove(fd); }
-  // Returns the ready descriptors, at the latest after `duration` (Duration::Max(): no limit); may
-  // return none earlier, after a signal. With Duration() only polls, which costs 0.3 us.
+  // Returns the ready descriptors, at the latest after `duration` (Duration::Max(): no limit).
+  // After a signal the function may return earlier, without descriptors. If `duration` is
+  // Duration(), only polls, which costs 0.3 us.
   Poller::Ready Sleep(Duration duration);
   // Ends the current Sleep(), or the next one. May be called by any thread and in signal handlers.
   void Wake() const;

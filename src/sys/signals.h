@@ -14,9 +14,9 @@ sigset_t SignalSet(std::initializer_list<int> signals);
 // nohup(1).
 bool IgnoresHangUp();
 
-// Blocks the signals in this thread and in threads that it starts from now on. Returns a descriptor
-// from which they are read (signalfd(2), non-blocking). An ignored SIGHUP stays ignored. Throws
-// SystemError.
+// Blocks the signals in this thread and in threads that it starts later. Returns a descriptor from
+// which the signals are read (signalfd(2), non-blocking). If SIGHUP is ignored, it is still ignored
+// afterwards. Throws SystemError.
 UniqueFd CatchSignals(std::initializer_list<int> signals);
 // Returns the next pending signal of the descriptor; 0 if there is none.
 int TakeSignal(int fd);

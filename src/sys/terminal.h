@@ -34,7 +34,7 @@ class RawMode {
 };
 
 // One direction of a relay, with a buffer for bytes that were read and not yet written. Step()
-// never blocks if an end is not ready.
+// never waits for an end that is not ready.
 class Relay {
  public:
   // Borrows both descriptors from the caller.

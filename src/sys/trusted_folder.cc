@@ -28,7 +28,8 @@ struct stat StatusOf(int fd) {
 // Returns the reason for which the folder must not be used, also if it could not be opened; "" if
 // it may be used.
 std::string Distrust(const UniqueFd& folder) {
-  if (!folder && errno == ENOTDIR) return "is not a directory";  // or is a symbolic link
+  // The file may also be a symbolic link.
+  if (!folder && errno == ENOTDIR) return "is not a directory";
   if (!folder || !IsOwn(folder.get())) return "belongs to another user";
   return IsTrusted(folder.get()) ? "" : "other users can write to this directory";
 }
@@ -60,7 +61,8 @@ TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
           "remove this directory, or set XDG_RUNTIME_DIR"};
 }
 
-// Whether the file of that name in /tmp belongs to this user; nothing if there is no such file.
+// Returns whether the file of that name in /tmp belongs to this user, or nothing if there is no
+// such file.
 std::optional<bool> IsOwnInTmp(const std::string& name) {
   struct stat status;
   if (lstat((std::filesystem::path(kTmp) / name).c_str(), &status) != 0) return std::nullopt;
@@ -131,8 +133,8 @@ std::vector<TrustedPlace> UserPlaces(const std::string& folder) {
       PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder)};
   for (const std::string& name : OwnInTmp()) others.push_back(PrivatePlace(kTmp, name, folder));
   for (TrustedPlace& other : others) {
-    // Leaves out a folder of another user, which is no problem for a process that does not need the
-    // folder.
+    // Leaves out a folder of another user, because a process that does not need the folder can run
+    // without it.
     struct stat status;
     const bool is_own = lstat((other.base / other.folders.front().name).c_str(), &status) == 0 &&
                         status.st_uid == geteuid();

@@ -40,20 +40,20 @@ TrustedPlace RunPlace(TrustedPlace::Folder folder);
 // /tmp/viaduct-UID-RANDOM.
 TrustedPlace UserPlace(const std::string& folder);
 // Returns all folders that UserPlace() may have returned to processes of this user, in any
-// environment (sudo removes XDG_RUNTIME_DIR): UserPlace() first, and root's folder, which only root
-// can open.
+// environment (sudo removes XDG_RUNTIME_DIR): the folder of UserPlace() first, and also root's
+// folder, which only root can open.
 std::vector<TrustedPlace> UserPlaces(const std::string& folder);
 // Returns the folder that UserPlace() returns to root; other users may see that it exists.
 TrustedPlace RootsPlace(const std::string& folder);
 
 // Opens the last of the folders; returns nothing if the folder does not exist, or this user may not
 // read it. Throws EnvironmentError if one of the folders belongs to another user, is writable by
-// other users, or is no folder.
+// other users, or is not a folder.
 UniqueFd OpenTrusted(const TrustedPlace& place);
 // Opens the last of the folders, and makes missing folders. Throws SystemError if that is
 // impossible.
 UniqueFd MakeTrusted(const TrustedPlace& place);
-// Removes the folders that are empty and whose `stays` is false.
+// Removes those of the folders of a place that are empty and whose `stays` is false.
 void RemoveIfEmpty(TrustedPlace place);
 
 // Whether the file belongs to root or to the effective user. Throws SystemError.
@@ -62,12 +62,12 @@ bool IsOwn(int fd);
 // Throws SystemError.
 bool IsTrusted(int fd);
 
-// Opens a folder in another folder, but no symbolic link; returns nothing, with the reason in
-// errno, if that is impossible.
+// Opens a folder in another folder; does not follow a symbolic link. Returns nothing, with the
+// reason in errno, if the folder cannot be opened.
 UniqueFd OpenFolderAt(int parent, const std::string& name);
 // Opens a folder in another folder like OpenFolderAt(), and makes the folder if it does not exist.
 UniqueFd MakeFolderAt(int parent, const TrustedPlace::Folder& folder);
-// Whether `name` in the folder still is the open file.
+// Whether the entry `name` of the folder is still the file whose descriptor is `fd`.
 bool IsStill(int fd, int folder, const std::string& name);
 // Returns the sorted names of the entries of an open folder; none if the descriptor is not open
 // (below 0). Throws SystemError.

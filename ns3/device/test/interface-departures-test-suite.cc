@@ -13,9 +13,9 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what keeps departure times on interfaces: a queueing discipline or the simulator's
- * clock. tests/ns3/device/test_departures.py runs the tests on a kernel in virtual time, which has
- * the queueing disciplines that they need.
+ * Tests of departure times on interfaces, where a queueing discipline or the simulator's clock
+ * delays the frames. tests/ns3/device/test_departures.py runs the tests on a kernel in virtual
+ * time, which has the queueing disciplines needed by the tests.
  */
 
 using namespace ns3;
@@ -24,7 +24,8 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** A device reports what keeps its departure times: a qdisc or the simulator's clock. */
+/** Tests that a device reports what delays frames until their departure times: the interface's
+ * qdisc if it supports departure times, otherwise the simulator's clock. */
 class DeparturesTestCase : public PortTestCase
 {
   public:
@@ -67,8 +68,8 @@ class DeparturesTestCase : public PortTestCase
 };
 
 /**
- * A qdisc keeps frames until their departure times; tests/ns3/device/test_departures.py runs the
- * test on a kernel that has the qdisc fq.
+ * Tests that the qdisc fq sends frames at their departure times.
+ * tests/ns3/device/test_departures.py runs the test on a kernel that has fq.
  */
 class QdiscDeparturesTestCase : public PortTestCase
 {
@@ -87,7 +88,7 @@ class QdiscDeparturesTestCase : public PortTestCase
         }
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // The qdisc fq holds at most 5 frames of a flow: the simulator's clock keeps the further
+        // The qdisc fq holds at most 5 frames of a flow: the simulator's clock delays all other
         // frames.
         link.network.b.Run("tc qdisc add dev b0 root fq flow_limit 5");
         auto outside = link.Outside();

@@ -27,7 +27,8 @@ DescriptionOf(Ptr<RingNetDevice> device)
     return text.Get();
 }
 
-/** Each value of the attribute Port opens its kind of port. */
+/** Tests that each value of the attribute Port opens its kind of port, and that a device describes
+ * its port and closes it when disposed. */
 class ChoiceTestCase : public PortTestCase
 {
   public:

@@ -9,7 +9,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the attribute Timestamps of ns3::RingNetDevice: the start of the lateness of frames.
+ * Tests of the attribute Timestamps of ns3::RingNetDevice: the instant from which the lateness of
+ * received frames is measured.
  */
 
 using namespace ns3;
@@ -20,8 +21,9 @@ namespace
 
 const char* const STAMPED_FRAME = "020000000001 020000000002 88b5 00";
 
-/** The lateness of a frame starts at its stamp (Software), or when the port was last seen empty
- * (User). */
+/** Tests that the lateness of a frame is measured from the frame's time stamp
+ * (Timestamps=Software), or from the latest instant at which the port was found empty
+ * (Timestamps=User). */
 class UserTestCase : public TestCase
 {
   public:

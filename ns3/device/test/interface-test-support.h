@@ -38,7 +38,8 @@ namespace ns3::viaducttest
 inline const char* const PORT_KINDS[] = {
     "AfPacket", "AfXdp", "Dpdk", "AfPacketQueues", "AfPacketBlocks"};
 
-/** @return the reason why ports of this kind cannot be opened on this machine; empty if they can */
+/** @return the reason why ports of this kind cannot be opened on this machine; empty if they can be
+ * opened */
 inline std::string
 PortUnavailable(const std::string& kind)
 {
@@ -91,7 +92,7 @@ class PortTestCase : public TestCase
 /** A veth pair: b0 for a device, a0 for the test. */
 struct TestInterface
 {
-    /** The pair, with a network namespace for each end. */
+    /** The veth pair; each end is in a separate network namespace. */
     viaduct::io::TestNetwork network{/*ipv6=*/false};
 
     /** @return a new device on b0, added to `node`, or to a new node if `node` is null */
@@ -202,16 +203,17 @@ class InterfaceWires : public TestWires
     }
 
   private:
-    /** The link of a device. */
+    /** The link between a TestDevice and its interface. */
     struct Link
     {
-        TestInterface interface;                      //!< the interface
+        TestInterface interface;                      //!< veth pair of the device
         std::optional<viaduct::io::RingPort> outside; //!< the port at the peer interface
         std::shared_ptr<Wire> in;                     //!< frames for the device to receive
         std::shared_ptr<Wire> out;                    //!< frames that the device has sent
     };
 
-    /** @return whether a frame is an IPv6 multicast, which nodes send without a request */
+    /** @return whether a frame is an IPv6 multicast; nodes send such frames without a request, so
+     * the tests ignore them */
     static bool IsMulticast(const Frame& frame)
     {
         return frame[0] == std::byte{0x33} && frame[1] == std::byte{0x33};

@@ -28,7 +28,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** @return the frames of a pcap file */
+/** @return the frames in a pcap file */
 std::vector<Frame>
 FramesOf(const std::string& name)
 {

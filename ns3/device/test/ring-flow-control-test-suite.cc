@@ -25,7 +25,8 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** A device with FlowControl stops its transmission queue when it is full, and wakes it later. */
+/** Tests that a device with FlowControl stops its transmission queue when the ring is full, and
+ * wakes the queue when the port accepts frames again. */
 class FlowControlTestCase : public TestCase
 {
   public:
@@ -100,12 +101,14 @@ class LimitedDevice
             }));
     }
 
-    /** Sends the backlog of the layer above, as a queue disc does. */
+    /** Sends the packets that wait in the layer above until the queue is stopped, as a queue disc
+     * does. */
     void SendAll()
     {
         for (; backlog > 0 && !queue->IsStopped(); --backlog)
         {
-            device->Send(Create<Packet>(86), device->GetBroadcast(), 0x88b5); // 100 bytes
+            // Each frame has 100 bytes.
+            device->Send(Create<Packet>(86), device->GetBroadcast(), 0x88b5);
         }
     }
 
@@ -114,8 +117,8 @@ class LimitedDevice
     Ptr<RingNetDevice> device;                             //!< the device
     Ptr<NetDeviceQueue> queue;                             //!< the device's transmission queue
     int backlog = 0;                                       //!< packets in the layer above
-    int wakes = 0;                                         //!< times that the layer above was woken
-    uint32_t most = 0;                                     //!< maximum of bytes in flight
+    int wakes = 0;                                         //!< wake-ups of the layer above
+    uint32_t most = 0;                                     //!< maximum number of bytes in flight
 };
 
 /** Queue limits count a frame as transmitted when it has left the port, not when the port accepts
@@ -142,7 +145,7 @@ class QueueLimitsTestCase : public TestCase
         const auto leave = [&](size_t bytes) {
             d.port->m_bytesInFlight = bytes;
             eventfd_t count;
-            eventfd_read(event.get(), &count); // makes the descriptor writable once more
+            eventfd_read(event.get(), &count); // triggers the event "writable" again
             eventfd_write(event.get(), 1);
         };
         d.port->m_transmitFd = m_descriptor ? event.get() : -1;
@@ -258,15 +261,15 @@ class SlowLinkTestCase : public PortTestCase
 
   private:
     static constexpr uint32_t PACKETS = 400;     //!< frames sent
-    static constexpr uint32_t PAYLOAD = 1000;    //!< bytes of each packet
-    static constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType; the kernels send other EtherTypes
+    static constexpr uint32_t PAYLOAD = 1000;    //!< payload of each packet, bytes
+    static constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType that the kernels do not send
 
     void RunOnInterfaces() override
     {
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // The topology: b0 --- a0, a bridge, c0 --- d0. Frames wait at c0, and the bridge does not
-        // release them.
+        // The topology: b0 --- a0, a bridge, c0 --- d0. Frames that wait at c0 still count as in
+        // flight at b0, because the bridge does not release them.
         const auto& outside = link.network.a;
         outside.Run("ip link add br0 type bridge; ip link add c0 type veth peer name d0");
         outside.Run("for i in a0 c0; do ip link set $i master br0; done");

@@ -112,7 +112,8 @@ class UdpEchoTestCase : public TestCase
     uint32_t m_size; //!< bytes of payload
 };
 
-/** Each bad frame is counted under its reason, and none ends the simulator. */
+/** Tests that each bad frame is counted under the reason of its drop, and that no bad frame ends
+ * the simulator. */
 class RxDropTestCase : public TestCase
 {
   public:
@@ -160,7 +161,8 @@ class RxDropTestCase : public TestCase
     }
 };
 
-/** The device interprets Ethernet II, 802.3 with SNAP, and padding of received frames. */
+/** Tests that the device interprets Ethernet II headers, 802.3 headers with SNAP, and the padding
+ * of received frames. */
 class RxFormatTestCase : public TestCase
 {
   public:
@@ -327,7 +329,7 @@ class BridgeTestCase : public TestCase
     }
 };
 
-/** A long burst does not delay an event that becomes due. */
+/** Tests that an event that becomes due interrupts a long burst of received frames. */
 class YieldTestCase : public TestCase
 {
   public:
@@ -353,7 +355,7 @@ class YieldTestCase : public TestCase
                     NS_TEST_EXPECT_MSG_EQ((Simulator::Now() >= last), true, "time goes forward");
                     last = Simulator::Now();
                     received++;
-                    // The time to process one frame.
+                    // The clock advances by the time that one frame takes.
                     reactor.Clock().Advance(viaduct::Duration::Microseconds(10));
                     return true;
                 }));
@@ -371,9 +373,8 @@ class YieldTestCase : public TestCase
     }
 };
 
-/** A port with a real descriptor works under each simulator that runs in real time; the test has no
- * delays.
- */
+/** Tests a port that has a file descriptor, under each simulator that runs in real time. No delays
+ * are used. */
 class SocketTestCase : public TestCase
 {
   public:
@@ -388,7 +389,8 @@ class SocketTestCase : public TestCase
   private:
     void DoRun() override
     {
-        // The queue of a UNIX socket holds this number of frames (net.unix.max_dgram_qlen).
+        // The number of frames to send; the queue of a UNIX socket holds all of them
+        // (net.unix.max_dgram_qlen).
         constexpr int FRAMES = 8;
         GlobalValue::Bind("SimulatorImplementationType", StringValue(m_simulator));
         int fds[2];
@@ -443,8 +445,8 @@ class SocketTestCase : public TestCase
     std::string m_simulator; //!< name of the simulator's TypeId
 };
 
-/** Segmentation and checksum offloads of local senders are completed before ns-3 receives the
- * frames. */
+/** Tests that super-frames are split and partial checksums completed before ns-3 receives the
+ * frames: the offloads of local senders leave both to the device. */
 class OffloadTestCase : public TestCase
 {
   public:
@@ -507,7 +509,7 @@ class RingNetDeviceTestSuite : public TestSuite
     {
         AddTestCase(new UdpEchoTestCase(160), TestCase::Duration::QUICK);
         AddTestCase(new UdpEchoTestCase(4000),
-                    TestCase::Duration::QUICK); // 3 fragments, as many as ARP queues
+                    TestCase::Duration::QUICK); // 3 fragments: the maximum that ARP queues
         AddTestCase(new RxDropTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RxFormatTestCase, TestCase::Duration::QUICK);
         AddTestCase(new TxTestCase, TestCase::Duration::QUICK);

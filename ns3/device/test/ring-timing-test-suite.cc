@@ -170,8 +170,8 @@ class RefusedTestCase : public TestCase
     }
 };
 
-/** The device reports the frames that it has not received at the end, and the frames for which the
- * port had no space. */
+/** The device reports the frames that it has not received at the end of the simulation, and the
+ * frames that it has not sent because the port had no space. */
 class WaitingTestCase : public TestCase
 {
   public:
@@ -251,8 +251,8 @@ class InterfaceTimingTestCase : public PortTestCase
         }
         constexpr int STALL_MS = 20;
         int stalls = 0;
-        // Sends a frame and stalls the loop, and repeats this until the kernel has stamped a frame
-        // before a stall.
+        // Sends a frame and then keeps the loop busy for 20 ms. Repeats both until the kernel has
+        // stamped a frame before the loop was busy.
         std::function<void()> stall = [&] {
             viaduct::io::SendFrame(outside, FromHex(FRAME));
             const auto end =
@@ -262,7 +262,7 @@ class InterfaceTimingTestCase : public PortTestCase
             }
             if (device->GetTiming().received.Max() < STALL_MS * 500'000 && ++stalls < 500)
             {
-                // The port is read before the next stall.
+                // The delay lets the reactor read the port before the next call of stall().
                 Simulator::Schedule(MilliSeconds(3 * STALL_MS), stall);
             }
         };

@@ -33,9 +33,9 @@ namespace
 {
 
 constexpr uint16_t PORT = 4000;
-constexpr size_t BYTES = 1 << 20; //!< bytes per connection
+constexpr size_t BYTES = 1 << 20; //!< bytes sent per connection
 
-/** A network namespace whose kernel has the TAP device tap0. */
+/** A network namespace for the TAP device tap0. */
 struct TapHost
 {
     viaduct::io::TestNamespace host; //!< the network namespace
@@ -58,7 +58,7 @@ struct TapHost
         host.Run("ip addr add 10.79.0.1/24 dev tap0; ip addr add fd00:79::1/64 dev tap0 nodad");
     }
 
-    /** @return a TCP socket of the namespace, after connect() to an address of the node */
+    /** @return a TCP socket of the namespace that is connected to an address of the node */
     viaduct::UniqueFd Connect(int family) const
     {
         viaduct::UniqueFd socket = host.Socket(family, SOCK_STREAM, 0);

@@ -64,7 +64,7 @@ struct Star
     {
         Simulator::ScheduleNow(
             [this, from, to, size] { devices[from]->Send(Create<Packet>(size), to, TYPE); });
-        // The end is set, as the periodic ticks of a bridge never end.
+        // The simulation needs a stop time, because the periodic ticks of a bridge never end.
         Simulator::Stop(MilliSeconds(250));
         Simulator::Run();
     }

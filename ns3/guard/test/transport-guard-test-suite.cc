@@ -311,7 +311,8 @@ class OlsrSurvivesTestCase : public TestCase
     std::mt19937 m_random{std::random_device{}()}; //!< random numbers that differ in each run
 };
 
-/** Tests that a node survives random packets to its TCP, ICMP and ICMPv6, also in fragments. */
+/** Tests that a node survives random packets, some of them fragmented, to its TCP, ICMP and
+ * ICMPv6. */
 class StackSurvivesTestCase : public TestCase
 {
   public:

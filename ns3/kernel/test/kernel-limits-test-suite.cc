@@ -66,8 +66,8 @@ class FewDevicesTest : public RefusalTestCase
     }
 
   private:
-    /** Creates a link to the newest kernel, with an image.json that sets the maximum number of
-     * devices.
+    /** Creates a symbolic link to the newest kernel, and in the link's folder an image.json that
+     * sets the maximum number of devices.
      * @return the path of the link */
     std::string KernelWith(uint32_t devices)
     {
@@ -80,8 +80,8 @@ class FewDevicesTest : public RefusalTestCase
 
     void RunWithKernel() override
     {
-        // Nine devices of a guest suffice for two nodes, with four devices each, and the control
-        // device.
+        // A guest with nine devices has capacity for two nodes with four devices each, and for the
+        // control device.
         const std::string kernel = KernelWith(9);
         KernelStackHelper stack;
         stack.SetAttribute("Kernel", StringValue(kernel));
@@ -115,7 +115,7 @@ class FewDevicesTest : public RefusalTestCase
         std::filesystem::remove_all(m_folder);
     }
 
-    std::string m_folder; //!< folder of the link to the kernel
+    std::string m_folder; //!< folder of the symbolic link to the kernel
 };
 
 /** Tests that addresses given twice are refused, as neither kernels nor ns-3 detect them. */

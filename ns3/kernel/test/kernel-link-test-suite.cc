@@ -233,8 +233,8 @@ class PathMtuTest : public LinkTestCase
     std::vector<Ipv6Address> m_ipv6; //!< IPv6 addresses in the order of m_devices
 };
 
-/** Tests a device with IPv4 and IPv6 on which IPv4 alone is set down, or loses its address, for two
- * seconds. */
+/** Tests a device with IPv4 and IPv6: IPv4 is set down, or its address is removed, for two seconds;
+ * IPv6 must continue to work. */
 class FamilyDownTest : public LinkTestCase
 {
   public:
@@ -291,8 +291,8 @@ class FamilyDownTest : public LinkTestCase
         Stream(Inet6SocketAddress(far.GetAddress(1, 1), 700),
                Inet6SocketAddress(Ipv6Address::GetAny(), 700),
                got6);
-        // IPv4 is set down on an interface of the router; the address is removed at the sender, on
-        // the interface of the sender's default route.
+        // If `down` is true, IPv4 is set down on an interface of the router (node 1). Otherwise the
+        // IPv4 address is removed from the sender's (node 0's) interface of the default route.
         const uint32_t node = down ? 1 : 0;
         const uint32_t interface = down ? 2 : 1;
         auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();

@@ -126,8 +126,8 @@ class PressureTest : public viaducttest::KernelTestCase
     void RunWithKernel() override
     {
         const Seen alone = With("fq_codel", 0);
-        // The queueing discipline has a few packets of each write of TCP: 14 packets on Wi-Fi with
-        // Linux 7.2, fewer with 6.12.
+        // A write of TCP leaves only a few packets in the queueing discipline: 14 packets on Wi-Fi
+        // with Linux 7.2, fewer with 6.12.
         NS_TEST_EXPECT_MSG_LT(alone.backlog, 30'000, "TCP fills no queue (TSQ)");
         NS_TEST_EXPECT_MSG_LT(alone.rtt, MilliSeconds(60), "and waits in none");
         NS_TEST_EXPECT_MSG_LT(alone.device, 16, "nor the device's");

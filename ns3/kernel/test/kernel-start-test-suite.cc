@@ -176,8 +176,8 @@ class BeforeRunTest : public StartTestCase
             client->BindToNetDevice(m_devices.Get(0));
             NS_TEST_EXPECT_MSG_EQ(client->Connect(Server(ipv6)), 0, "connect");
             NS_TEST_EXPECT_MSG_EQ(client->Send(Create<Packet>(700)), 700, "send");
-            // The routes are added after the calls of the sockets: the sockets must use the routes
-            // that exist at the start of the simulation.
+            // The routes are added after the calls of Connect() and Send(): the sockets must use
+            // the routes that exist at the start of the simulation.
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             RouteByHand6();
             Run(Seconds(1));
@@ -237,7 +237,7 @@ class DatagramsTest : public StartTestCase
         NS_TEST_EXPECT_MSG_EQ(sender->SendTo(Create<Packet>(30), 0, group), 30, "to a group");
     }
 
-    uint32_t m_group{0}; //!< bytes of the group that node 1 received
+    uint32_t m_group{0}; //!< bytes sent to the group that node 1 has received
 };
 
 /** Tests applications that start at time 0, and a connection right after a change of routes. */

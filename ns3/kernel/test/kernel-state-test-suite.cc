@@ -34,8 +34,8 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** The rows of a file of comma-separated values; a row has the values by the names of the
- * columns. */
+/** The rows of a file of comma-separated values; each row maps the names of the columns to
+ * values. */
 using Table = std::vector<std::map<std::string, std::string>>;
 
 /** A test of the state of kernel nodes, with functions that make traffic and read files. */
@@ -45,8 +45,8 @@ class StateTestCase : public KernelTestCase
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** Installs two TCP transfers from node 0 to node 1, which start at 1 s and, with other random
-     * numbers, at 5 s. @return the application of the first transfer */
+    /** Installs two TCP transfers from node 0 to node 1: one starts at 1 s, the second, with other
+     * random numbers, at 5 s. @return the application of the first transfer */
     Ptr<Application> MakeTraffic(uint32_t bytes)
     {
         const auto any = InetSocketAddress(Ipv4Address::GetAny(), 5000);

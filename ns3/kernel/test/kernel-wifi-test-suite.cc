@@ -93,8 +93,8 @@ class WifiTest : public viaducttest::KernelTestCase
     std::string m_factory; //!< TypeId of the sockets' factory
 };
 
-/** Tests that the kernel gets back its buffers for frames that leave the queue of the MAC alone, in
- * an A-MSDU, in an A-MPDU, or because they are dropped. */
+/** Tests that the kernel gets back its buffers for frames that leave the queue of the MAC: as
+ * single frames, in an A-MSDU, in an A-MPDU, or because they are dropped. */
 class AggregationTest : public viaducttest::KernelTestCase
 {
   public:

@@ -61,7 +61,7 @@ class Paper : public NeighbourTable::Link
     }
 
     std::vector<int64_t> asked; //!< times of requests, ms
-    int toOne{0};               //!< number of requests to the neighbour alone
+    int toOne{0};               //!< number of requests sent only to the neighbour
     bool hadPacket{false};      //!< whether a packet waited at the last request
     std::vector<uint32_t> sent; //!< sizes of the packets that were sent after they had waited
     uint32_t dropped{0};        //!< number of packets dropped

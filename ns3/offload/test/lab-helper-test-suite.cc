@@ -71,7 +71,8 @@ ErrorOf(Function function)
     return "";
 }
 
-/** Tests the lab that LabHelper::Describe() derives from a scenario. */
+/** Tests that LabHelper::Describe() turns a scenario's nodes, devices, channels and addresses into
+ * a topology. */
 class DescribeTestCase : public TestCase
 {
   public:
@@ -164,7 +165,8 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** Tests a node of the lab whose programs run on a client (LabHelper::SetClient()). */
+/** Tests that the client that runs a node's programs is at the end of a wire of the node
+ * (LabHelper::SetClient()). */
 class ClientTestCase : public TestCase
 {
   public:
@@ -326,7 +328,7 @@ class ReplaceTestCase : public TestCase
     }
 };
 
-/** Tests a complete protocol, unchanged, over replaced devices. */
+/** Tests that OLSR, unchanged, finds its routes over replaced devices. */
 class OlsrOverMemoryTestCase : public TestCase
 {
   public:
@@ -363,7 +365,8 @@ class OlsrOverMemoryTestCase : public TestCase
     }
 };
 
-/** Tests the claims that a ControlPlane derives from a node. */
+/** Tests that a ControlPlane claims exactly the ports, protocols and EtherTypes that a node's
+ * protocols use. */
 class ClaimsTestCase : public TestCase
 {
   public:
@@ -410,7 +413,7 @@ class ClaimsTestCase : public TestCase
         control->SetNode(node, viaduct::fib::kKernelPlane, open);
         control->AddInterface(device, "eth0", nullptr);
         Simulator::Stop(Seconds(1));
-        Simulator::Run(); // in which OLSR binds its sockets
+        Simulator::Run(); // OLSR binds its sockets during this run
         const std::set<Claim> expected = {
             {Claim::Kind::kUdp, Family::kIpv4, 698},
             {Claim::Kind::kRawIp, Family::kIpv4, 89},
@@ -433,7 +436,7 @@ class ClaimsTestCase : public TestCase
     }
 };
 
-/** Tests that ns-3's ICMP sends nothing on a node whose kernel answers. */
+/** Tests that ns-3's ICMP sends nothing on a node whose kernel answers echo requests. */
 class IcmpOwnerTestCase : public TestCase
 {
   public:
@@ -442,8 +445,8 @@ class IcmpOwnerTestCase : public TestCase
     }
 
   private:
-    /** @return the number of frames that a node sends from its start on, when it receives two echo
-     * requests; @p kernel: whether ICMP is left to the kernel */
+    /** @return the number of frames that a node sends when it receives two echo requests, counted
+     * from the node's start; @p kernel: whether ICMP is left to the kernel */
     static size_t FramesSent(bool kernel)
     {
         ReactorScope reactor;

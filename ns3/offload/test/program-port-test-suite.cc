@@ -180,7 +180,8 @@ class UnreachableTestCase : public TestCase
     }
 };
 
-/** An echo request without a route is answered by an error; an ICMP error without one is not. */
+/** Tests that an echo request without a route is answered by an ICMP error, and that an ICMP error
+ * without a route is not answered. */
 class UnreachableIcmpTestCase : public TestCase
 {
   public:
@@ -379,7 +380,8 @@ class Ipv6TestCase : public TestCase
     {
         ReactorScope reactor;
         ProgramNode n;
-        const std::string own = "2001:db8::ff:fe00:1"; // EUI-64 of the device's MAC address
+        // Interface identifier (EUI-64) of the device's MAC address.
+        const std::string own = "2001:db8::ff:fe00:1";
         const auto in =
             packet::Build(TO_NODE / packet::Ipv6{.source = "2001:db8::9", .destination = own} /
                           packet::Udp{.source = 9, .destination = 5353} / packet::Payload{"12345"});
@@ -466,7 +468,8 @@ class NeighbourDiscoveryTestCase : public TestCase
     }
 };
 
-/** Tests programs that are a complete host, which a carrier connects. */
+/** Tests that a host that has the node's addresses, and that a carrier connects, answers pings
+ * itself. */
 class CarrierTestCase : public TestCase
 {
   public:

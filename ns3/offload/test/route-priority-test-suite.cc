@@ -31,7 +31,8 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** A next hop: its address (unspecified: on link) and the number of the IP layer's interface. */
+/** A next hop: its address (unspecified: the destination is on the link) and the number of its
+ * interface in the IP layer. */
 using Way = std::pair<IpAddress, int>;
 
 /** The types, constants and functions of these tests that differ between IPv4 and IPv6. */
@@ -86,7 +87,8 @@ struct Words<ipfamily::V6>
     }
 };
 
-/** @return the length of the longest prefix that contains @p to, and the next hop of its route */
+/** @return the length of the longest prefix that contains @p to, and the next hop of the prefix's
+ * route */
 std::optional<std::pair<int, Way>>
 LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddress& to)
 {
@@ -101,7 +103,8 @@ LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddres
     return best;
 }
 
-/** Tests random static protocols, some with connected networks and some without. */
+/** Tests that the first protocol that has a route decides, with random static protocols, some with
+ * connected networks and some without. */
 template <class Family>
 class PriorityTestCase : public TestCase
 {

@@ -32,7 +32,8 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** @return the next hop that a node's protocol returns from RouteOutput(), as by Line::Route() */
+/** @return the next hop that a node's protocol returns from RouteOutput(), in the format of
+ * Line::Route() */
 std::string
 Answer(Ptr<Node> node, const std::string& address)
 {
@@ -50,7 +51,7 @@ Answer(Ptr<Node> node, const std::string& address)
     return (gateway == address ? "0.0.0.0" : gateway) + " eth" + std::to_string(interface - 1);
 }
 
-/** Tests that the mirrored table gives the same routes as an unchanged protocol of ns-3. */
+/** Tests that the mirrored table gives the same routes as the unchanged ns-3 protocol itself. */
 class ProtocolTestCase : public TestCase
 {
   public:
@@ -96,7 +97,7 @@ class ProtocolTestCase : public TestCase
     }
 
     std::unique_ptr<Ipv4RoutingHelper> m_helper; //!< makes the protocol
-    double m_seconds;                            //!< seconds until it has converged
+    double m_seconds;                            //!< seconds until the protocol has converged
 };
 
 /** Tests OLSR: changes that its trace source reports, on-link host routes to neighbours, HNA, and
@@ -134,7 +135,8 @@ class OlsrTestCase : public TestCase
     }
 };
 
-/** Tests RIPng, whose next hops are link-local addresses. */
+/** Tests that the mirrored routes of RIPng, whose next hops are link-local, equal those of
+ * RouteOutput(). */
 class RipNgTestCase : public TestCase
 {
   public:
@@ -172,7 +174,8 @@ class RipNgTestCase : public TestCase
     }
 };
 
-/** Tests routes that are difficult for kernels, and the effect of priorities and metrics. */
+/** Tests static routes that are difficult for kernels (default, on link, unreachable next hop, link
+ * down), and the effect of priorities and metrics. */
 class StaticTestCase : public TestCase
 {
   public:
@@ -273,7 +276,7 @@ class PushTestCase : public TestCase
     }
 };
 
-/** A protocol that prints no routing table that could be parsed. */
+/** A protocol that prints no routing table that RouteSource could read. */
 class SilentProtocol : public Ipv4StaticRouting
 {
   public:
@@ -309,7 +312,8 @@ class SilentHelper : public Ipv4RoutingHelper
     }
 };
 
-/** Tests RouteOutput() for a protocol that prints no table, and a kernel that refuses routes. */
+/** Tests that RouteSource calls RouteOutput() for a protocol that prints no table, and that a route
+ * that the kernel refuses is reported once and tried again. */
 class QueryTestCase : public TestCase
 {
   public:

@@ -97,7 +97,8 @@ class ParseTestCase : public TestCase
             "10.0.0.3        10.0.0.2        10.0.0.1        DOWN            1s              2\n"
             "127.0.0.1       127.0.0.1       127.0.0.1       UP              9e9s            1\n\n",
             {"10.0.0.2/32 10.0.0.2 10.0.0.1 1"});
-        // Columns of protocols that are not ns-3's are found by their names at any position.
+        // In tables of protocols that are not part of ns-3, columns are found by their names, in
+        // any order.
         Expect("Destination\t\tNextHop\t\tInterface\tDistance\tEtxDistance\n"
                "10.0.0.2\t10.0.0.2\t1\t1\t1.25\n",
                {"10.0.0.2/32 10.0.0.2 1 1"});

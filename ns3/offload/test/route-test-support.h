@@ -41,9 +41,10 @@ using viaduct::wire::IpAddress;
 class FunctionSink : public viaduct::fib::RouteSink
 {
   public:
-    using Function = std::function<void(const viaduct::fib::RouteChanges&)>; //!< takes changes
+    /** Receives route changes. */
+    using Function = std::function<void(const viaduct::fib::RouteChanges&)>;
 
-    /** @param function takes the changes */
+    /** @param function receives the changes */
     explicit FunctionSink(Function function) : m_function(std::move(function))
     {
     }
@@ -54,7 +55,7 @@ class FunctionSink : public viaduct::fib::RouteSink
         m_function(changes);
     }
 
-    Function m_function; //!< takes the changes
+    Function m_function; //!< receives the changes
 };
 
 /** A line of nodes on SimpleNetDevices, and the routes that a RouteSource finds in one of the
@@ -88,7 +89,7 @@ class Line
         Simulator::Destroy();
     }
 
-    /** Gives every link a network 10.0.LINK.0/24, with LINK from 0. */
+    /** Assigns each link the network 10.0.LINK.0/24, where LINK is the link's number, from 0. */
     void AssignIpv4()
     {
         Ipv4AddressHelper helper("10.0.0.0", "255.255.255.0");
@@ -99,8 +100,8 @@ class Line
         }
     }
 
-    /** Gives every link a network 2001:1:0:LINK::/64, with LINK from 0, and enables IPv6
-     * forwarding. */
+    /** Assigns each link the network 2001:1:0:LINK::/64, where LINK is the link's number, from 0,
+     * and enables IPv6 forwarding. */
     void AssignIpv6()
     {
         Ipv6AddressHelper helper("2001:1::", Ipv6Prefix(64));
@@ -113,8 +114,8 @@ class Line
         }
     }
 
-    /** @param node number of the node with the routes. @return a source that keeps `table` up to
-     * date */
+    /** @param node number of the node whose routes are read. @return a source that keeps `table` up
+     * to date */
     Ptr<RouteSource> Source(uint32_t node)
     {
         std::map<Ptr<NetDevice>, std::string> names;
@@ -147,7 +148,7 @@ class Line
         return source;
     }
 
-    /** @return every next hop of the route to @p address as "gateway interface", or "" without a
+    /** @return every next hop of the route to @p address as "gateway interface"; "" if there is no
      * route */
     std::string Route(const std::string& address) const
     {
@@ -175,10 +176,11 @@ class Line
     NetDeviceContainer devices;            //!< two devices for each link
     std::vector<Ptr<RouteSource>> sources; //!< all sources, disposed of at the end
     viaduct::fib::RouteTable table;        //!< the applied routes
-    int pushes{0};                         //!< number of pushes to `table`
+    int pushes{0};                         //!< number of times that routes were pushed to `table`
 };
 
-/** A protocol that pushes its routes through the three trace sources of the thesis. */
+/** A protocol that pushes its routes through the three trace sources of the thesis: RouteAdded,
+ * RouteRemoved and RoutingTableUpdated. */
 class PushingProtocol : public Ipv4StaticRouting
 {
   public:
@@ -209,7 +211,7 @@ class PushingProtocol : public Ipv4StaticRouting
 
     TracedCallback<const Ipv4RoutingTableEntry&> m_added;                //!< trace of new routes
     TracedCallback<const Ipv4RoutingTableEntry&> m_removed;              //!< trace of lost routes
-    TracedCallback<const std::vector<Ipv4RoutingTableEntry>&> m_updated; //!< trace of whole tables
+    TracedCallback<const std::vector<Ipv4RoutingTableEntry>&> m_updated; //!< trace of full tables
 };
 
 /** Makes PushingProtocol. */

@@ -25,8 +25,8 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Tests that routes of equal cost in ns-3's tables become one multipath route, and that its
- * remaining next hops are kept when one is withdrawn. */
+/** Tests that routes of equal cost in ns-3's tables become one multipath route, and that the route
+ * keeps its remaining next hops when one next hop is withdrawn. */
 class EqualCostTestCase : public TestCase
 {
   public:
@@ -52,7 +52,7 @@ class EqualCostTestCase : public TestCase
             Ipv4StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv4>());
         auto ipv6 =
             Ipv6StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv6>());
-        for (int i = 0; i < 2; i++) // two equal next hops, counted once
+        for (int i = 0; i < 2; i++) // adds one next hop twice; it must count once
         {
             ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.1.2", 2, 4);
         }
@@ -61,7 +61,7 @@ class EqualCostTestCase : public TestCase
         ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::1", 1);
         ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::2", 2);
         line.Source(1);
-        Simulator::Stop(Seconds(5)); // after duplicate address detection
+        Simulator::Stop(Seconds(5)); // duplicate address detection has ended by then
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(line.Route("172.16.0.1"), "10.0.0.1 eth0, 10.0.1.2 eth1", "IPv4");
         NS_TEST_EXPECT_MSG_EQ(line.Route("2001:9::1"), "fe80::1 eth0, fe80::2 eth1", "IPv6");
@@ -124,7 +124,7 @@ class ManyRoutesTestCase : public TestCase
         }
         viaduct::ManualClock clock;
         auto budget = std::make_shared<PollBudget>(0.05, [&clock] {
-            clock.Advance(viaduct::Duration::Milliseconds(5)); // the duration of a read
+            clock.Advance(viaduct::Duration::Milliseconds(5)); // simulates a read of 5 ms
             return clock.Now();
         });
         budget->Join(); // a second node shares the budget

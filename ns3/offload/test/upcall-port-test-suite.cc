@@ -52,7 +52,8 @@ struct OnDemandV4 : ipfamily::V4
     static constexpr const char* SOURCE = "10.2.2.2";        //!< the packets' source
     static constexpr const char* DESTINATION = "10.3.3.3";   //!< the packets' destination
     static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< the host route to DESTINATION
-    static constexpr const char* OTHER_SOURCE = "10.7.7.7";  //!< source of the protocol's routes
+    /** Source address of the protocol's routes. */
+    static constexpr const char* OTHER_SOURCE = "10.7.7.7";
 };
 
 /** The tests' constants for IPv6. */
@@ -63,7 +64,8 @@ struct OnDemandV6 : ipfamily::V6
     static constexpr const char* SOURCE = "2001:db8:2::2";         //!< the packets' source
     static constexpr const char* DESTINATION = "2001:db8:3::3";    //!< the packets' destination
     static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< the route to DESTINATION
-    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< source of its routes
+    /** Source address of the protocol's routes. */
+    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";
 };
 
 /** The functions of a protocol that differ between the two versions of IP. */
@@ -137,9 +139,10 @@ class KeepingProtocol : public KeepingBase<Family>
     using Header = typename Family::Header; //!< the packets' header
     using Route = typename Family::Route;   //!< a packet's route
 
-    std::vector<std::string> seen; //!< "own HOPS" or "forwarded HOPS" of each packet
+    std::vector<std::string> seen; //!< for each packet "own HOPS" or "forwarded HOPS"
 
-    /** @param device the output device of the route to every destination from now on, by GATEWAY */
+    /** Gives the protocol a route to every destination, with next hop GATEWAY. @param device the
+     * route's output device */
     void Find(Ptr<NetDevice> device)
     {
         m_route = Create<Route>();
@@ -226,8 +229,9 @@ class KeepingProtocol : public KeepingBase<Family>
 /** The events in a kernel and its data plane, in order. */
 struct Events
 {
-    std::vector<std::string> log;                        //!< events so far
-    std::set<viaduct::wire::Family> families;            //!< versions of IP that are passed up
+    std::vector<std::string> log; //!< events so far
+    /** Versions of IP whose packets are passed up. */
+    std::set<viaduct::wire::Family> families;
     std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< packets passed up
 };
 
@@ -303,17 +307,18 @@ class SlowRoutes : public viaduct::fib::RouteSink
     }
 
     std::shared_ptr<Events> m_events; //!< records the calls
-    Frame m_late;                     //!< the packet that is passed up late
+    Frame m_late;                     //!< packet that is passed up before a route is applied
 };
 
-/** A node with one interface, 10.1.1.1/24 and an address in 2001:db8:1::/64; its kernel's ifindex
- * is 7. */
+/** A node with one interface, which has the address 10.1.1.1/24, an address in 2001:db8:1::/64, and
+ * the ifindex 7 in the kernel. */
 template <class Family>
 struct UpcallNode
 {
-    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< IPv4, not IPv6
-    Ptr<Node> node = CreateObject<Node>();                              //!< the node
-    TestDevice device{node, "02:00:00:00:00:01"};                       //!< the node's interface
+    /** Whether the tests are for IPv4. */
+    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>;
+    Ptr<Node> node = CreateObject<Node>();        //!< the node
+    TestDevice device{node, "02:00:00:00:00:01"}; //!< the node's interface
     Ptr<KeepingProtocol<Family>> protocol =
         CreateObject<KeepingProtocol<Family>>();                 //!< the node's protocol
     Ptr<UpcallPort> upcalls = CreateObject<UpcallPort>();        //!< the tested object
@@ -360,7 +365,7 @@ struct UpcallNode
         return viaduct::bpf::WriteUpcall({.ifindex = from, .is_copy = isCopy, .packet = bytes});
     }
 
-    /** @param first called at 1 s @param second called at 2 s */
+    /** Runs the simulation until 3 s. @param first called at 1 s @param second called at 2 s */
     void Run(
         std::function<void()> first, std::function<void()> second = [] {})
     {
@@ -382,7 +387,8 @@ struct UpcallNode
     }
 };
 
-/** Tests that packets without a route leave as from the node's own IP layer, in order. */
+/** Tests that the protocol keeps packets without a route, and then forwards the packets in order,
+ * as from the node's own IP layer. */
 template <class Family>
 class MissedPacketsTestCase : public TestCase
 {

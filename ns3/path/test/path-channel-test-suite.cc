@@ -71,8 +71,8 @@ class TimeTestCase : public TestCase
         link.SendAt(1, MilliSeconds(2), Create<Packet>(100));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 2, "up");
-        // The frame of 500 bytes takes 0.5 ms at 8 Mbit/s; the frame of 1000 bytes takes 1 ms after
-        // it.
+        // The frame of 500 bytes takes 0.5 ms at 8 Mbit/s, and then the frame of 1000 bytes takes 1
+        // ms.
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MicroSeconds(4500), "first");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][1].at, MicroSeconds(5500), "behind it");
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[0].size(), 1, "down");
@@ -84,7 +84,7 @@ class TimeTestCase : public TestCase
     }
 };
 
-/** Packets keep their bytes, uid and tags. */
+/** Tests that packets keep their uid and tags, and also their bytes unless there are bit errors. */
 class IdentityTestCase : public TestCase
 {
   public:
@@ -226,7 +226,7 @@ class ChecksumTestCase : public TestCase
     }
 };
 
-/** A store of frames that have only a length, for a pipeline that the test drives itself. */
+/** A store for a pipeline that the test runs without a channel; all frames share the same bytes. */
 class PlainStore : public viaduct::path::FrameStore
 {
   public:
@@ -353,7 +353,8 @@ class FatesTestCase : public TestCase
     }
 };
 
-/** A single number is converted to ns-3's seed and run, and read back. */
+/** Tests that SetSeedAndRun() converts a number to ns-3's seed and run, and that PathSeed() returns
+ * the number again. */
 class SeedTestCase : public TestCase
 {
   public:
@@ -418,7 +419,8 @@ class SharedTestCase : public TestCase
     }
 };
 
-/** A SPEC is changed, and the link unplugged, while packets are in flight. */
+/** Tests that a change of a SPEC loses no packet in flight, and that no packet arrives while the
+ * link is unplugged. */
 class ChangeTestCase : public TestCase
 {
   public:

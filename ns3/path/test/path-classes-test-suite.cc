@@ -35,8 +35,8 @@ using viaducttest::TestLink;
 namespace
 {
 
-constexpr uint32_t SHORT = 40; //!< bytes of the payloads of frames of the class
-constexpr uint32_t LONG = 400; //!< bytes of the payloads of all other frames
+constexpr uint32_t SHORT = 40; //!< payload of each frame of the class, bytes
+constexpr uint32_t LONG = 400; //!< payload of each other frame, bytes
 
 /** @return a class of the short frames, with the SPECs @p up and @p down */
 TrafficClass
@@ -93,7 +93,7 @@ class OwnSpecTestCase : public TestCase
     }
 };
 
-/** A class loses the frames that a loss model with the same seed and name loses. */
+/** Tests that a class loses the same frames as a loss model that has the same seed and name. */
 class SeedTestCase : public TestCase
 {
   public:

@@ -65,7 +65,7 @@ struct TestLink
     }
 
     /**
-     * Sends a packet at a time.
+     * Sends a packet at a given time.
      * @param from the number of the sending node
      * @param at the time of sending
      * @param packet the packet, sent to the broadcast address

@@ -46,7 +46,7 @@ class SharedLinkTimeTestCase : public TestCase
         two.SendAt(0, MicroSeconds(1100), Create<Packet>(PAYLOAD));
         one.SendAt(1, MicroSeconds(1200), Create<Packet>(PAYLOAD));
         two.SendAt(1, MicroSeconds(1300), Create<Packet>(PAYLOAD));
-        // The link is idle before the next frame.
+        // The next frame is sent when the link has become idle.
         two.SendAt(0, MilliSeconds(9), Create<Packet>(PAYLOAD));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(one.arrivals[1].size(), 1, "the first's up");
@@ -62,8 +62,8 @@ class SharedLinkTimeTestCase : public TestCase
     }
 };
 
-/** Two channels get half of a shared link each; only the channel that gives the link's rate can
- * change it. */
+/** Two channels get half of a shared link each; only the channel whose SPEC gives the link's rate
+ * can change the rate. */
 class SharedLinkContentionTestCase : public TestCase
 {
   public:
@@ -83,7 +83,8 @@ class SharedLinkContentionTestCase : public TestCase
         }
     }
 
-    /** Checks that both links delivered half of @p frames since the previous call, within 5%. */
+    /** Checks that each of the two links has delivered half of @p frames since the previous call,
+     * within 5%. */
     void ExpectHalves(TestLink& one, TestLink& two, double frames)
     {
         for (TestLink* link : {&one, &two})

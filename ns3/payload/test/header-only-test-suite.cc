@@ -119,7 +119,8 @@ class SameTestCase : public TestCase
   public:
     /**
      * @param name the behaviour that the test shows
-     * @param run runs the simulation; its argument is the attribute HeaderBytes, 0: with payloads
+     * @param run runs the simulation; its argument is the attribute HeaderBytes (0: packets include
+     * their payloads)
      * @param traffic the limit that the number of arriving frames and datagrams must exceed
      */
     SameTestCase(const std::string& name, std::function<Outcome(uint32_t)> run, size_t traffic)
@@ -160,7 +161,8 @@ class SameOnInterfacesTestCase : public PortTestCase
     /**
      * @param kind the kind of the ports
      * @param name the behaviour that the test shows
-     * @param run runs the simulation; its argument is the attribute HeaderBytes, 0: with payloads
+     * @param run runs the simulation; its argument is the attribute HeaderBytes (0: packets include
+     * their payloads)
      */
     SameOnInterfacesTestCase(const std::string& kind,
                              const std::string& name,
@@ -279,7 +281,7 @@ Translate(std::span<std::byte> header,
                   wire::TransportChecksum(source, destination, wire::ip_protocol::kUdp, all));
 }
 
-/** Flips a bit of the source port and a bit of the checksum, as a damaging link does. */
+/** Flips a bit of the source port and a bit of the checksum, as a link with bit errors does. */
 void
 Corrupt(std::span<std::byte> header,
         std::span<const std::byte>,
@@ -406,7 +408,7 @@ Flood(uint32_t headerBytes)
     a.in->insert(a.in->end(), frames.begin(), frames.end());
     if (b.port)
     {
-        b.port->m_room = 5; // all further frames and their payloads wait for 5 ms
+        b.port->m_room = 5; // the frames after the fifth wait for 5 ms with their payloads
         Simulator::Schedule(MilliSeconds(5), [&] { b.port->m_room = 1000; });
     }
     StopAfter(MilliSeconds(10), [&] { return b.out->size() + c.out->size(); });
@@ -422,7 +424,7 @@ Flood(uint32_t headerBytes)
     return outcome;
 }
 
-/** Sends frames over an emulated link in the simulation, with every effect of `spec` on packets. */
+/** Sends frames over an emulated link in the simulation, which has the SPEC `spec`. */
 Outcome
 OverPath(uint32_t headerBytes, const std::string& spec)
 {
@@ -529,7 +531,8 @@ class WaitingTestCase : public TestCase
         {
             if (HasHeldPayload(*packet))
             {
-                // JoinPacket() fails: which part of the payload the packet has is unknown.
+                // JoinPacket() fails, because it is unknown which part of the payload the packet
+                // has.
                 Frame bytes(packet->GetSize());
                 JoinPacket(*packet, bytes, FirstHeader::IP);
             }

@@ -59,7 +59,7 @@ struct Outcome
     std::vector<Frame> delivered;    //!< payloads delivered to an application
     HeldPayloads::Counters counters; //!< counters of the receiving device's pool of payloads
     uint32_t waiting = 0;            //!< number of payloads that are still held at the end
-    uint64_t drops = 0;              //!< number of drops of the sending device
+    uint64_t drops = 0;              //!< number of frames that the sending device dropped
 
     /** Sorts the frames, so that their order is ignored. */
     void Sort()
@@ -163,8 +163,8 @@ class Router
     std::vector<Frame> delivered;
 };
 
-/** @return frames with UDP, TCP and ICMP packets of many sizes, with the given destination MAC
- * address: the router's, or another node's behind a bridge */
+/** @return frames with UDP, TCP and ICMP packets of many sizes, with the destination MAC address @p
+ * destination, of the router or of another node behind a bridge */
 inline std::vector<Frame>
 ManyKinds(const char* destination = "02:00:00:00:00:01")
 {

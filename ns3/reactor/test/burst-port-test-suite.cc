@@ -44,7 +44,7 @@ struct CountingUser : public BurstPortUser
     }
 };
 
-/** The user replaces the port while it handles a burst. */
+/** Tests that the user of a port can replace the port while handling a burst. */
 class StopWithinBurstTestCase : public TestCase
 {
   public:

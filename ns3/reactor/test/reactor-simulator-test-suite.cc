@@ -351,7 +351,7 @@ class FairnessTestCase : public TestCase
         const auto a = reactor->AddPollable(-1, Callback<bool>([&] {
             backwards |= Simulator::Now() < portTime;
             portTime = Simulator::Now();
-            reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // 10 us per burst
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // a burst takes 10 us
             flood++;
             return true;
         }));

@@ -52,7 +52,8 @@ StartLater(const ApplicationContainer& client)
     return client.Get(0);
 }
 
-/** Tests applications that name the socket factory in an attribute. */
+/** Tests that the data of applications that name the socket factory in an attribute arrives
+ * completely. */
 void
 ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -79,7 +80,7 @@ ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(*onOffSent, DATAGRAMS * 1000, "OnOff sent");
 }
 
-/** Tests applications that ask for ns-3's UDP factory. */
+/** Tests that UDP echo works with applications that ask for ns-3's UDP factory. */
 void
 Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -94,7 +95,8 @@ Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(pair.RunUntil([&] { return *echoed == 300; }), true, "three echoes of 100 bytes");
 }
 
-/** Tests applications that ask for ns-3's TCP factory: a web page with its objects. */
+/** Tests that a web page with its objects arrives at applications that ask for ns-3's TCP factory.
+ */
 void
 Http(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {

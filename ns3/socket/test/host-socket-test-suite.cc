@@ -92,8 +92,8 @@ struct Client
     uint32_t answer = 0;
 };
 
-/** Runs `count` simultaneous transfers of different sizes; the client ends the sending of each
- * connection first, then the server. */
+/** Runs `count` simultaneous transfers of different sizes. On each connection, first the client
+ * ends its sending direction, then the server. */
 void
 TransferMany(HostSocketTestCase& test, HostPair& pair, bool ipv6, uint32_t count, uint32_t bytes)
 {
@@ -133,7 +133,8 @@ struct PlainServer
             "socket", socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
         sockaddr_storage any{};
         any.ss_family = ipv6 ? AF_INET6 : AF_INET;
-        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT); // same offset in sockaddr_in6
+        // The port in sockaddr_in6 has the same offset.
+        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT);
         viaduct::SystemCall("bind",
                             bind(listener.get(),
                                  reinterpret_cast<sockaddr*>(&any),
@@ -196,7 +197,8 @@ SlowReader(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(server.sink.intact, true, "in order");
 }
 
-/** Tests connections that are refused, and connections that the peer resets. */
+/** Tests that a client is notified of a refused connection, and of a connection that the peer
+ * resets. */
 void
 RefusedAndReset(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -229,7 +231,8 @@ RefusedAndReset(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(reset->Send(Create<Packet>(1)), -1, "nothing can be sent");
 }
 
-/** Tests the results of Bind() and related functions. */
+/** Tests the results of Bind(), among them the errors for addresses that are in use, are not the
+ * node's own, or are of the other family. */
 void
 Names(HostSocketTestCase& test, HostPair& pair)
 {
@@ -295,8 +298,8 @@ Refusals(HostSocketTestCase& test, HostPair& pair)
     says("DefaultSimulatorImpl", [&] { HostSocketHelper().Install(CreateObject<Node>()); });
 }
 
-/** Tests that a listener without a file descriptor for a connection ends the simulation with an
- * error. */
+/** Tests that the simulation ends with an error if a listener gets no file descriptor for a
+ * connection. */
 void
 NoDescriptors(HostSocketTestCase& test, HostPair& pair)
 {

@@ -92,7 +92,8 @@ Sizes(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(client->GetErrno(), Socket::ERROR_MSGSIZE, "errno");
 }
 
-/** Tests a connected socket whose peer's port is first closed and then open. */
+/** Tests that a connected socket reports that its peer's port is closed, and that a datagram
+ * arrives when the port is open. */
 void
 Connected(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {

@@ -66,7 +66,8 @@ class TwoPathsTestCase : public KernelTestCase
         KernelMptcpHelper::AddEndpoint(m_devices.Get(3), KernelMptcpHelper::SIGNAL);
     }
 
-    /** Sends @p bytes from the first node to the second, from the time 1 s on; 0: without end. */
+    /** Sends @p bytes bytes from the first node to the second, beginning at 1 s; 0: without limit.
+     */
     void Send(const char* factory, const Address& any, const Address& to, uint64_t bytes)
     {
         PacketSinkHelper sink(factory, any);
@@ -197,7 +198,8 @@ class SurvivalTest : public TwoPathsTestCase
     }
 };
 
-/** Tests a client with two links to different networks, and a server with one link. */
+/** Tests that MPTCP of a client with two links to different networks uses both links to a server
+ * with one link. */
 class SourceRouteTest : public TwoPathsTestCase
 {
   public:
@@ -238,7 +240,8 @@ class SourceRouteTest : public TwoPathsTestCase
     }
 };
 
-/** Tests SCTP, which announces all addresses to its peer without configuration. */
+/** Tests that SCTP, which announces all addresses to its peer without configuration, continues over
+ * its second link when the first link is cut. */
 class SctpTest : public TwoPathsTestCase
 {
   public:
@@ -250,7 +253,8 @@ class SctpTest : public TwoPathsTestCase
     void RunWithKernel() override
     {
         KernelStackHelper stack;
-        // With the default of 5, the change to the second link takes about a minute.
+        // With the default of net.sctp.path_max_retrans, 5, the change to the second link takes
+        // about a minute.
         stack.SetSysctl("net.sctp.path_max_retrans", "1");
         stack.SetSysctl("net.sctp.rto_min", "200");
         MakePaths(stack);

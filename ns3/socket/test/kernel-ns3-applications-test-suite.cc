@@ -163,7 +163,8 @@ class PingTest : public PairTestCase
             helper.SetAttribute("Interval", TimeValue(MilliSeconds(100)));
             helper.SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
             auto installed = helper.Install(m_nodes.Get(0));
-            installed.Start(MilliSeconds(500)); // after the kernels' own first frames
+            // Starts after the kernels have sent their own first frames.
+            installed.Start(MilliSeconds(500));
             auto ping = installed.Get(0);
             ping->TraceConnectWithoutContext(
                 "Rtt",
@@ -226,7 +227,7 @@ class Raw6Test : public PairTestCase
         any->SetAttribute("Protocol", UintegerValue(253));
         any->Bind(Inet6SocketAddress(Ipv6Address::GetAny(), 0));
         Note(any, all);
-        auto member = MakeRaw(1); // the protocol is set after Bind(), as by Radvd
+        auto member = MakeRaw(1); // the protocol is set after Bind(), as Radvd does
         member->Bind(Inet6SocketAddress(Ipv6Address::GetAllNodesMulticast(), 0));
         member->SetAttribute("Protocol", UintegerValue(253));
         Note(member, grouped);

@@ -39,7 +39,8 @@ using PairTestCase = viaducttest::KernelPairTestCase;
 namespace
 {
 
-/** Tests options for packets to groups, whose defaults in a kernel differ from ns-3's. */
+/** Tests that packets to groups have the hop limits, and reach the members on the sending node, as
+ * with ns-3's sockets, although a kernel has different defaults. */
 class GroupsTest : public PairTestCase
 {
   public:
@@ -114,7 +115,8 @@ class GroupsTest : public PairTestCase
     std::vector<std::vector<int>> m_got; //!< hop limits of packets received, by node
 };
 
-/** Tests link-local addresses, whose link is not contained in ns-3's addresses. */
+/** Tests connections to a link-local address over a node's only link: ns-3's addresses do not
+ * contain the link. */
 class LinkLocalTest : public PairTestCase
 {
   public:
@@ -135,7 +137,8 @@ class LinkLocalTest : public PairTestCase
         auto datagrams = datagramsHelper.Install(m_nodes.Get(1)).Get(0)->GetObject<PacketSink>();
         BulkSendHelper source("ns3::TcpSocketFactory", peer);
         source.SetAttribute("MaxBytes", UintegerValue(50000));
-        source.Install(m_nodes.Get(0)); // before the start, when interfaces have no index yet
+        // Installed before the start, when interfaces have no index yet.
+        source.Install(m_nodes.Get(0));
         auto sender =
             Socket::CreateSocket(m_nodes.Get(0), TypeId::LookupByName("ns3::UdpSocketFactory"));
         Simulator::Schedule(MilliSeconds(100), [&] {
@@ -149,7 +152,7 @@ class LinkLocalTest : public PairTestCase
     }
 };
 
-/** Tests attributes of raw sockets that change while a socket is in use. */
+/** Tests that attributes of raw sockets take effect if they change while the socket is in use. */
 class RawOptionsTest : public PairTestCase
 {
   public:
@@ -223,8 +226,8 @@ class RawOptionsTest : public PairTestCase
     }
 };
 
-/** Tests broadcasts of raw sockets: protocols flood by broadcasts, for which ns-3's own raw sockets
- * need no permission. */
+/** Tests that raw sockets send broadcasts without a permission, like ns-3's own raw sockets,
+ * because protocols flood by broadcasts. */
 class RawBroadcastTest : public PairTestCase
 {
   public:
@@ -346,7 +349,8 @@ class DefaultsTest : public PairTestCase
     }
 };
 
-/** Tests that flags of Send() that are not passed on are refused, before any data is sent. */
+/** Tests that Send() refuses flags that it cannot pass on to the kernel, before it sends any data.
+ */
 class FlagsTest : public PairTestCase
 {
   public:

@@ -49,8 +49,8 @@ using viaducttest::UDP;
 namespace
 {
 
-/** Sends @p bytes bytes from a source to a sink, both on the node, and compares the received
- * number. */
+/** Sends @p bytes bytes from a source to a sink, both on the node, and compares the number of bytes
+ * that the sink receives with @p bytes. */
 void
 TestSource(KernelSocketTestCase& test,
            NativeNode& kernel,
@@ -70,7 +70,7 @@ TestSource(KernelSocketTestCase& test,
 void
 TestBulkSend(KernelSocketTestCase& test, NativeNode& kernel)
 {
-    // Applications without knowledge of kernels ask for ns3::TcpSocketFactory.
+    // Applications that are not written for kernel nodes ask for ns3::TcpSocketFactory.
     BulkSendHelper source("ns3::TcpSocketFactory", Local(5001));
     TestSource(test, kernel, "ns3::TcpSocketFactory", source, InetSocketAddress(5001), 3000000);
 }
@@ -106,7 +106,8 @@ TestOnOff(KernelSocketTestCase& test, NativeNode& kernel)
 void
 TestEcho(KernelSocketTestCase& test, NativeNode& kernel)
 {
-    // The server and the client ask for ns3::UdpSocketFactory and have no attribute to change that.
+    // The server and the client ask for ns3::UdpSocketFactory and have no attribute for another
+    // factory.
     UdpEchoServerHelper server(9);
     server.Install(kernel.node);
     UdpEchoClientHelper client(Ipv4Address("127.0.0.1"), 9);
@@ -168,7 +169,8 @@ TestNames(KernelSocketTestCase& test, NativeNode& kernel)
     Simulator::Run();
 }
 
-/** Tests that a port with another address or device is another name, as in ns-3's UDP. */
+/** Tests that sockets can bind to the same port if their addresses or devices differ, as in ns-3's
+ * UDP. */
 void
 TestUdpNames(KernelSocketTestCase& test, NativeNode& kernel)
 {

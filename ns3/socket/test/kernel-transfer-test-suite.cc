@@ -206,7 +206,7 @@ class LifeTest : public PairTestCase
     void Live(const char* factory, bool ipv6)
     {
         const std::string name = Name(factory, ipv6);
-        // SCTP and DCCP close both directions together.
+        // SCTP and DCCP close both directions of a connection together.
         const bool halves = factory == TCP || factory == MPTCP;
         MakePair();
         Diary diary;
@@ -255,7 +255,8 @@ class LifeTest : public PairTestCase
         });
         Run(Seconds(2));
         NS_TEST_EXPECT_MSG_EQ_TOL((diary.when["client connected"] - Seconds(1)).GetSeconds(),
-                                  (factory == SCTP ? 0.04 : 0.02), // SCTP: two round trips
+                                  // SCTP's handshake takes two round trips.
+                                  (factory == SCTP ? 0.04 : 0.02),
                                   0.001,
                                   "the handshake's time: " << name);
         End();
@@ -392,7 +393,7 @@ class CcidTest : public PairTestCase
 };
 
 /** Tests that the end that closes a connection first is notified when the connection ends, and that
- * its socket is then released. */
+ * the socket of this end is then released. */
 class ClosedTest : public PairTestCase
 {
   public:
@@ -476,7 +477,8 @@ class ClosedTest : public PairTestCase
         }
     }
 
-    std::map<std::string, uint32_t> m_counts; //!< close notifications by end; errors as "broken"
+    /** Number of close notifications by end of the connection; key of errors: "broken". */
+    std::map<std::string, uint32_t> m_counts;
 };
 
 class KernelTransferTestSuite : public TestSuite

@@ -227,7 +227,7 @@ class ProgramsTestCase : public TestCase
         Frame options = ping;
         options[14] = std::byte{0x46};
         Simulator::Schedule(MilliSeconds(1), [&] {
-            client.Send(hub, 1, ask("10.1.1.1")); // the client's address: not answered
+            client.Send(hub, 1, ask("10.1.1.1")); // request for the client's address: not answered
             client.Send(hub, 1, ask("192.0.2.7"));
             client.Send(hub, 1, options);
             client.Send(hub, 1, ping);

@@ -68,8 +68,8 @@ class ReplacedPortsTestCase : public TestCase
         TestDevice b(node, "02:00:00:00:00:02");
         ReplaceDevice(node, simulated[0], a.device);
         ReplaceDevice(node, simulated[1], b.device);
-        // Two frames: an IGMP packet, which has an IPv4 option (RFC 3376 section 4), and a
-        // broadcast whose IPv4 header is truncated.
+        // Two frames that must be forwarded unchanged: an IGMP packet, which has an IPv4 option
+        // (RFC 3376 section 4), and a broadcast whose IPv4 header is truncated.
         const Frame igmp = FromHex("01005e000016 020000000009 0800 4600 0020 0000 0000 0102 0000 "
                                    "0a000001 e0000016 94040000 2200 0000 0000 0000");
         const Frame cut = FromHex("ffffffffffff 020000000009 0800 4500 00");
@@ -139,8 +139,8 @@ class HeldTablesTestCase : public TestCase
             m_released = true;
             Simulator::Stop();
         };
-        // Polls every 50 us, so that Release() runs soon after the port begins to serve terminals,
-        // before the RBridge publishes the change.
+        // Checks every 50 us whether the port serves terminals, so that Release() runs soon after
+        // the port has begun to serve terminals, before the RBridge publishes the change.
         std::function<void()> watch = [&] {
             if (rbridge->IsServing(port.device))
             {

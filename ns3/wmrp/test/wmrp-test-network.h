@@ -105,7 +105,7 @@ class WmrpNetwork
     }
 
     /** Adds a terminal.
-     * @param rbridges the RBridges to which it is linked, each by a separate link
+     * @param rbridges the RBridges to which the terminal is linked, each by a separate link
      * @return the terminal
      */
     Terminal& AddTerminal(const std::vector<uint32_t>& rbridges)
@@ -145,7 +145,7 @@ class WmrpNetwork
         return added;
     }
 
-    /** Installs an RBridge on a node, with the node's present devices as ports. Start() installs
+    /** Installs an RBridge on a node, with the node's current devices as ports. Start() installs
      * RBridges with the helper's attributes on the remaining nodes.
      * @param i the node's number
      * @param attributes attributes of this RBridge, in addition to the helper's

@@ -24,7 +24,7 @@ using viaducttest::WmrpNetwork;
 namespace
 {
 
-/** A test case that executes one of the member functions below. */
+/** A test case that runs the member function that is passed to the constructor. */
 class WmrpTestCase : public TestCase
 {
   public:
@@ -249,7 +249,8 @@ WmrpTestCase::Restart()
     network.Run(5);
     NS_TEST_EXPECT_MSG_EQ(network.Get(0)->GetReachable().size(), 1, "one is away");
     NS_TEST_EXPECT_MSG_EQ(network.Get(0)->FindTerminal(c.Address()), 0, "and its terminal");
-    // The RBridge's old LSPs are still known, with higher numbers than its first new LSPs.
+    // RBridge 2's old LSPs are still known to the other RBridges; their sequence numbers are higher
+    // than those of RBridge 2's first LSPs after the restart.
     network.Get(2)->Start();
     network.Run(5);
     NS_TEST_EXPECT_MSG_EQ(network.CountReachable(), 6, "back");
@@ -258,7 +259,7 @@ WmrpTestCase::Restart()
                           network.Get(0)->GetNickname(),
                           "learnt from link states");
     ExpectBroadcast(network, c, 1, "after");
-    // The RBridge restarts within the holding time: no other RBridge has noticed.
+    // RBridge 1 restarts within the holding time, so no other RBridge notices that it was stopped.
     network.Get(1)->Stop();
     network.Run(0.1);
     network.Get(1)->Start();
@@ -341,8 +342,8 @@ WmrpTestCase::SharedLink()
     }
     NS_TEST_EXPECT_MSG_EQ(serving, 1, "one of them is the appointed forwarder");
     ExpectBroadcast(network, far, 2, "to the Ethernet");
-    // The second terminal on the Ethernet receives a broadcast of the first directly from the
-    // sender.
+    // The first terminal on the Ethernet sends a broadcast; the second terminal receives the frame
+    // directly from the first terminal.
     ExpectBroadcast(network, *lan[0], 2, "from the Ethernet");
     network.Clear();
     network.Send(*lan[1], lan[0]->Address(), 100);
@@ -482,8 +483,8 @@ WmrpTestCase::ToldByAPlane()
                           first->GetNickname(),
                           "and so has the other RBridge");
 
-    // The terminal has moved to the second RBridge: the data plane reports a frame of the terminal
-    // from there before the second RBridge's link state arrives.
+    // The terminal has moved to the second RBridge: the data plane reports a frame that the
+    // terminal sent at the second RBridge, before the second RBridge's link state arrives.
     first->Learn(MakeKey(mac, 1), second, viaduct::rbridge::kNone);
     network.Run(2);
     NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), second, "moved");

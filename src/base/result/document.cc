@@ -25,7 +25,8 @@ in the name of the key or are in seconds.
 )";
 
 // The keys of results that docs/promises.md promises; a document may have only some of them. A key
-// stands for itself, unless it ends with a dot, and for all keys below it.
+// without a dot at its end stands for itself and all keys below it; a key with a dot at its end
+// stands only for the keys below it.
 constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "scenario.hash",
                                                         "scenario.seed",
@@ -86,7 +87,8 @@ constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "failures"};
 
 bool IsPromised(std::string_view path) {
-  // The prefix of the keys of a run that are also keys of a path.
+  // The prefix of the path engine's keys in the results of a run; in the results of a path these
+  // keys have no prefix.
   constexpr std::string_view kEngine = "engine.";
   if (path.starts_with(kEngine)) path.remove_prefix(kEngine.size());
   return path == "status" || std::ranges::any_of(kPromised, [&](std::string_view key) {

@@ -44,7 +44,7 @@ struct PortResult {
 };
 
 struct MemoryResult {
-  int64_t used = 0, peak = 0, spilled = 0, spilled_peak = 0;  // bytes
+  int64_t used = 0, peak = 0, spilled = 0, spilled_peak = 0;  // bytes of frames
   std::string spill_trouble;
 
   static fields::KeysOf<MemoryResult> Keys();

@@ -56,8 +56,8 @@ struct HubResult {
   uint64_t datagrams = 0;
   std::map<std::string, uint64_t> drops;  // dropped datagrams, by cause
   std::vector<ClientResult> clients;
-  // The number of nodes given to clients with the key (`claims`), and of these to a client that had
-  // the node before (`returns`).
+  // The number of nodes that were assigned to clients with the key (`claims`), and the part of this
+  // number for which the client had the node before (`returns`).
   std::optional<uint64_t> claims, returns;
   // The numbers of refused connections and claims, by cause.
   std::optional<std::map<std::string, uint64_t>> refused;

@@ -61,7 +61,7 @@ struct LoadPinged {
 };
 
 struct LoadSeries {
-  double interval = 0;  // s
+  double interval = 0;  // length of an interval, s
   std::vector<uint64_t> packets;
 
   static fields::KeysOf<LoadSeries> Keys();

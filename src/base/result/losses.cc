@@ -20,8 +20,9 @@ const std::set<std::string>& SlownessDrops() {
 // The fates of packets in a pipeline for which the product itself is responsible.
 constexpr const char* kOwnFates[] = {"no_memory", "disk_behind"};
 
-// The fates that other losses include already: the fates for which the product is responsible, and
-// refusals by the interface that sends the frame, which that interface's counter includes.
+// The fates that are counted in other losses: the fates for which the product is responsible, and
+// refusals by the interface that sends the frame, because the counter of this interface includes
+// the refusals.
 constexpr const char* kCountedElsewhere[] = {"no_memory", "disk_behind", "refused"};
 
 uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
@@ -36,7 +37,8 @@ uint64_t DeliveredCorrupted(const PipelineResult& pipeline) {
   return std::min(pipeline.corrupted - dropped, Of(pipeline, "delivered"));
 }
 
-// Whether a node lost these packets because of flipped bits: DeliveredCorrupted() has counted them.
+// Whether a node lost packets because of flipped bits: DeliveredCorrupted() has already counted
+// such packets.
 bool IsOfFlippedBits(const Loss& loss) {
   return loss.why.ends_with(": corrupted") || loss.why.ends_with(": bad_checksum");
 }
@@ -56,7 +58,8 @@ uint64_t LostByLinks(const EngineResult& engine) {
   return packets;
 }
 
-// Whether a drop by this cause is a loss: a frame for another node on a shared link is none.
+// Whether a drop by this cause is a loss: the drop of a frame for another node on a shared link is
+// not a loss.
 bool IsLoss(const std::string& drop) { return drop != "rx_not_for_me"; }
 
 // Whether a data plane's drops by this cause mean that the product was too slow.
@@ -80,9 +83,9 @@ bool IsListed(const RunResult& run, const FlowResult& flow, const std::string& p
          });
 }
 
-// Returns `packets`, drops at the sender's interfaces, without the drops at the interface through
-// which a data plane passes packets to the simulator: that interface may be one of them, but its
-// drops are listed with the node's data plane.
+// Returns `packets`, a number of drops at the sender's interfaces, less the drops at the interface
+// through which a data plane passes packets to the simulator. `packets` may include these drops,
+// but they are listed with the node's data plane.
 uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t packets) {
   const auto plane = run.data_planes.find(flow.from);
   if (plane == run.data_planes.end()) return packets;
@@ -119,7 +122,7 @@ class List {
   void AddFrames(const std::string& place, const FrameCounters& frames) {
     Add(place, frames.rx_dropped_ring_full, "arrived faster than they could be read", true);
     Add(place, frames.rx_dropped_truncated, "longer than the maximum frame", true);
-    // The product is not responsible: a link that is down refuses frames, too.
+    // The product is not responsible for refused frames: a link that is down also refuses frames.
     Add(place, frames.tx_dropped_error, "refused by the interface", false);
   }
   std::vector<Loss> Take() { return std::move(losses_); }

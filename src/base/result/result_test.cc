@@ -109,7 +109,8 @@ TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
   EXPECT_EQ(absent.program.Verdict(), "FAILED");
 }
 
-// A background program that exits with an unexpected status is no failure, but is not "ok" either.
+// A background program that exits with an unexpected status does not count as a failure, but is not
+// "ok" either.
 TEST(ProgramTest, InTheBackgroundItMayEndEarly) {
   ProgramOutcome daemon = Judged({.started = true, .wait_status = kStatus2}, true);
   daemon.program.seconds = 0.02;
@@ -173,7 +174,7 @@ TEST(HubResultTest, IsNotValidOfEventsAlone) {
   hub.events.p99_ns = 50;
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged) << "no frame came from any client";
-  hub.frames = hub.events;  // a lab measures the timing of frames of its own links, too
+  hub.frames = hub.events;  // a lab also measures the timing of its own links' frames
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged);
   hub.Judge(1, limit);

@@ -26,12 +26,12 @@ struct Timing {
   std::optional<int64_t> p90_ns, p999_ns;  // only from the path engine
   std::optional<double> mean_ns;
   std::optional<int64_t> limit_ns;  // the limit of p99_ns
-  // Frames that the product itself lost where the lateness was measured; they count as later than
-  // any limit.
+  // The number of frames that the product itself lost at the place where the lateness was measured;
+  // a lost frame counts as later than any limit.
   std::optional<uint64_t> lost;
   std::optional<int> nice;  // only from the simulator
-  // Whether too many events were late by the simulator's own count, which does not use the
-  // histogram.
+  // Whether more than one event in 100 was later than the limit. The simulator counts these events
+  // itself, without the histogram.
   std::optional<bool> over_limit;
 
   static fields::KeysOf<Timing> Keys();

@@ -22,7 +22,8 @@ class KeptText {
   size_t half_;
   size_t bytes_ = 0;  // length of the complete text
   std::string head_;
-  std::string tail_;  // the text after head_; at most two halves are kept, so that it is rarely cut
+  // The end of the text after head_; cut to half_ bytes before it exceeds 2 * half_.
+  std::string tail_;
 };
 
 }  // namespace viaduct

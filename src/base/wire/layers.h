@@ -37,8 +37,9 @@ std::optional<LinkLayer> FindLink(ConstBytes frame);
 std::optional<IpLayers> FindIpLayers(ConstBytes frame);
 // Returns the layers of a packet that starts at the IP header, as on TUN devices.
 std::optional<IpLayers> FindIpLayersInPacket(ConstBytes packet);
-// Returns the layers of the quoted packet in an ICMP error: only its start may be present, cut off
-// anywhere after the IP header and extension headers. `end` is the offset at which it is cut off.
+// Returns the layers of the quoted packet in an ICMP error. The quoted packet may be cut off
+// anywhere after the IP header and extension headers. `end` is the offset at which the quoted
+// packet is cut off.
 std::optional<IpLayers> FindIpLayersInQuotation(ConstBytes start);
 
 }  // namespace viaduct::wire

@@ -66,7 +66,8 @@ std::optional<Bytes> PopTag(Bytes frame) {
     Store16(shorter.data() + kMacs, type);
     return shorter;
   }
-  // The EtherType after a VLAN tag is in its place already: moves only the MAC addresses.
+  // The EtherType after a VLAN tag is already at its final place, so only the MAC addresses are
+  // moved.
   std::memmove(shorter.data(), frame.data(), kMacs);
   return shorter;
 }

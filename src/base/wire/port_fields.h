@@ -1,5 +1,6 @@
-// The UDP and TCP ports in a frame, or in the packet that an ICMP error quotes, and changes of
-// ports that keep every checksum as correct as it was.
+// Finds and changes the UDP and TCP ports in a frame, or in the packet that an ICMP error quotes. A
+// change of a port updates the checksums: a correct checksum remains correct, and a wrong one
+// remains wrong.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ std::optional<PortFields> FindPorts(ConstBytes frame);
 // 3), even if the quoted packet is cut off; nothing if the frame is no such error.
 std::optional<PortFields> FindQuotedPorts(ConstBytes frame);
 
-// Set a port, and update the checksums that cover the port (RFC 1624). A UDP packet without
-// checksum stays without a checksum.
+// Set a port, and update the checksums that cover the port (RFC 1624). A UDP packet without a
+// checksum remains without a checksum.
 void SetSourcePort(Bytes frame, const PortFields& fields, uint16_t port);
 void SetDestinationPort(Bytes frame, const PortFields& fields, uint16_t port);
 

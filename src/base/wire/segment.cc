@@ -173,7 +173,7 @@ void Segmenter::SetTunnel(Bytes frame) const {
   std::byte* const at = segment.data();
   if (tunnel_->protocol == ip_protocol::kUdp) {
     Store16(at + kUdpLength, static_cast<uint16_t>(segment.size()));
-    // RFC 768, 6935: 0 means that there is no checksum
+    // RFC 768, 6935: a checksum of 0 means that there is no checksum.
     if (Load16(at + UdpHeader::kChecksumOffset) == 0) return;
     Store16(at + UdpHeader::kChecksumOffset, 0);
     Store16(at + UdpHeader::kChecksumOffset,

@@ -1,4 +1,5 @@
-// The payload of UDP and TCP packets, and changes of the payload that the checksum does not show.
+// Finds the payload of UDP and TCP packets, and changes the payload together with the checksum, so
+// that the checksum does not reveal the change.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +23,9 @@ struct TransportPayload {
 // IPv4 options and IPv6 extension headers may precede the transport header.
 std::optional<TransportPayload> FindTransportPayload(ConstBytes frame);
 
-// Flips bit `bit` of the payload, counted from its first bit, and updates the checksum (RFC 1624),
-// which stays as correct or wrong as before. A UDP packet without checksum stays without a
-// checksum.
+// Flips bit `bit` of the payload, counted from its first bit, and updates the checksum (RFC 1624):
+// a correct checksum remains correct, and a wrong checksum remains wrong. A UDP packet without a
+// checksum remains without a checksum.
 void FlipPayloadBit(Bytes frame, const TransportPayload& payload, size_t bit);
 
 }  // namespace viaduct::wire

@@ -24,9 +24,9 @@ class AgentChannel {
   // instant at which the agent sent the message; the bytes are valid during the call.
   virtual void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) = 0;
   // Runs the guest at the present instant until it waits, and passes its agent's messages to the
-  // receiver before returning. For requests whose answer is needed at once (a bound port). Returns
-  // false and does nothing while the guest has not booted. The receiver must not call this
-  // function.
+  // receiver before returning. Used for requests whose answer is needed at once, such as a request
+  // for the port to which a socket is bound. Returns false and does nothing while the guest has not
+  // booted. The receiver must not call this function.
   virtual bool Settle() = 0;
 };
 

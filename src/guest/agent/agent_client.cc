@@ -208,8 +208,8 @@ bool AgentClient::Await(uint32_t request) {
   return true;
 }
 
-// Runs the guest repeatedly, because operations are passed to the kernel only when kReady is
-// received, and the kernel carries them out after that.
+// Runs the guest repeatedly: operations are passed to the kernel only when kReady is received, and
+// the kernel carries out these operations in a later run.
 void AgentClient::AwaitFailures(uint32_t socket) {
   Flush();
   while (channel_.Settle() && DeliverAnswerTo(socket)) Flush();
@@ -423,8 +423,8 @@ void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t ta
 }
 
 void AgentClient::AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table) {
-  // A priority number after those of the kernel's default rules, 32766 and 32767
-  // (linux/fib_rules.c).
+  // The priority number of the rule. It is higher than the priority numbers of the kernel's default
+  // rules, 32766 and 32767 (linux/fib_rules.c).
   constexpr uint32_t kAfterTheDefaults = 40000;
   const agent::Rule rule{0, table, kAfterTheDefaults, incoming, agent::ToEndpoint({family, {}})};
   AskNode(Code::kAddRule, node, rule);

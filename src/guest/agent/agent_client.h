@@ -29,7 +29,7 @@ class SocketEvents {
   // A datagram or a piece of a stream, with its metadata; the bytes are valid during the callback.
   struct Data {
     uint64_t size = 0;
-    std::span<const std::byte> bytes;  // empty: `size` bytes of zeros
+    std::span<const std::byte> bytes;  // if empty, the data is `size` zero bytes
     std::optional<agent::Endpoint> from;
     std::optional<agent::PacketInfo> info;
   };
@@ -131,11 +131,11 @@ class AgentClient {
   // uses. The kernel's defaults are 2 subflows and 0 addresses; each maximum is at most 8.
   void SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses);
 
-  // Sends a request that has an answer and for which AgentClient has no function (about programs,
-  // statistics). Returns the request's number.
+  // Sends a request about programs or statistics, for which AgentClient has no other functions. The
+  // request must have an answer, which `on_answer` receives. Returns the request's number.
   uint32_t Ask(agent::Code code, uint32_t subject,
                std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
-  // A handler of events that are not about sockets (but about programs or statistics).
+  // A handler of events about programs or statistics, not about sockets.
   using OnEvent = std::function<void(const agent::Operation&)>;
   void SetEventHandler(agent::Code code, OnEvent handler);
 
@@ -145,8 +145,8 @@ class AgentClient {
   uint32_t NewSocket(SocketEvents* events);
   void Attach(uint32_t socket, SocketEvents* events);
   void Detach(uint32_t socket);
-  // Queues the requests about sockets, in their order, until ReleaseSockets() is called: the
-  // interfaces, addresses and routes that the requests need do not exist yet.
+  // Queues the requests about sockets, in their order, until ReleaseSockets() is called, because
+  // the interfaces, addresses and routes that the requests need do not exist yet.
   void HoldSockets() { holds_sockets_ = true; }
   void ReleaseSockets();
   // Makes `service` serve each socket that it can serve, as soon as the socket is connected. Must
@@ -166,8 +166,8 @@ class AgentClient {
   // not booted, or needs virtual time for the answer.
   bool Await(uint32_t request);
   // Lets the guest carry out all requests about the socket that were sent before this call, at the
-  // present instant. Delivers the failures of these requests, but no answer of which the
-  // application is notified, before other pending events of the guest. Failures that take virtual
+  // present instant. Delivers the failures of these requests before other pending events of the
+  // guest, but does not deliver answers that notify the application. Failures that take virtual
   // time arrive later; before the guest has booted, no failure arrives.
   void AwaitFailures(uint32_t socket);
   // Returns the maximum number of bytes in one kSend request.

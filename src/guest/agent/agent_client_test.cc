@@ -141,7 +141,7 @@ TEST_F(AgentClientTest, EventsGoToTheirSocketInOrderAndNotAfterDetach) {
   channel_.Say(Code::kData, socket, 0, {BytesOf(uint64_t{1000})}, agent::kZeros);
   channel_.Say(Code::kData, socket + 1, 0, {BytesOf("not ours")});
   channel_.Say(Code::kEnd, socket, 0, {});
-  EXPECT_TRUE(listener_.log.empty());  // the receiver of the channel calls no callback
+  EXPECT_TRUE(listener_.log.empty());  // only RunScheduled() calls the callbacks
   RunScheduled();
   EXPECT_THAT(listener_.log, ElementsAre("data 3", "data 1000 zeros", "end"));
   client_.Detach(socket);

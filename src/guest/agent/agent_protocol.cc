@@ -95,8 +95,8 @@ void MessageWriter::Flush() {
                              sequence_++};
   std::memcpy(buffer_.data(), &header, sizeof header);
   operations_ = 0;
-  // Moves the bytes out of the member first, because `send_` may add operations, which start a new
-  // message.
+  // Moves the bytes out of `buffer_` before calling `send_`, because `send_` may add operations,
+  // which start a new message in `buffer_`.
   std::vector<std::byte> message;
   message.swap(buffer_);
   send_(message);

@@ -37,27 +37,33 @@ inline constexpr size_t kMaxMessage = 128 * 1024;
 enum class Code : uint16_t {
   // Requests about nodes; the subject is the node's number, which the simulator chooses. Each
   // request is answered with kDone or kFailed.
-  kCreateNode = 1,    // text: the node's name. Creates a network namespace /run/netns/NAME
-  kMoveInterface,     // payload: MoveInterface. kDone carries Interface
-  kSetLink,           // payload: SetLink
-  kAddAddress,        // payload: InterfaceAddress
-  kRemoveAddress,     // payload: InterfaceAddress
-  kAddRoute,          // payload: Route, RouteHops. Replaces a route of the same destination, metric
-  kRemoveRoute,       // payload: Route, RouteHops. Removes the route with all its next hops
-  kAddNeighbour,      // payload: Neighbour. Adds a permanent neighbour entry
-  kWriteSysctl,       // text: name, a zero byte, value. kGuestItself: the guest's first namespace
-  kAddRule,           // payload: Rule. Packets from a source use a routing table
+  kCreateNode = 1,  // text: the node's name. Creates a network namespace /run/netns/NAME
+  kMoveInterface,   // payload: MoveInterface. kDone carries Interface
+  kSetLink,         // payload: SetLink
+  kAddAddress,      // payload: InterfaceAddress
+  kRemoveAddress,   // payload: InterfaceAddress
+  // Payload of kAddRoute: Route, RouteHops. Replaces an existing route with the same destination
+  // and metric.
+  kAddRoute,
+  kRemoveRoute,   // payload: Route, RouteHops. Removes the route with all its next hops
+  kAddNeighbour,  // payload: Neighbour. Adds a permanent neighbour entry
+  // Payload of kWriteSysctl: the name of the parameter, a zero byte, the value. If the subject is
+  // kGuestItself, writes the parameter of the namespace in which the guest booted.
+  kWriteSysctl,
+  kAddRule,           // payload: Rule. Adds a rule that selects a routing table for packets
   kAddMptcpEndpoint,  // payload: MptcpEndpoint. Adds an address for MPTCP's subflows
   kSetMptcpLimits,    // payload: MptcpLimits
 
   // Requests about sockets; the subject is the socket's number, which the simulator chooses and
   // which is below kAccepted.
-  kOpenSocket = 0x100,  // payload: OpenSocket. Answer: kReady if connectionless and kernel-served
-  kBind,                // payload: Endpoint. Answer: kBound
-  kListen,              // payload: Listen. Answer: kBound
-  kConnect,             // payload: Endpoint. Answer: kConnected
-  // Payload of kSend: an Endpoint with the flag kToEndpoint; then the bytes or, with the flag
-  // kZeros, a uint64_t, the number of zero bytes. Answer: kWritten.
+  // Payload of kOpenSocket: OpenSocket. Answer if the socket is connectionless and served by the
+  // kernel: kReady.
+  kOpenSocket = 0x100,
+  kBind,     // payload: Endpoint. Answer: kBound
+  kListen,   // payload: Listen. Answer: kBound
+  kConnect,  // payload: Endpoint. Answer: kConnected
+  // Payload of kSend: an Endpoint if the flag kToEndpoint is set; then the bytes or, if the flag
+  // kZeros is set, a uint64_t, the number of zero bytes. Answer: kWritten.
   kSend,
   // Payload of kCredit: uint64_t, the number of further bytes that the application accepts. No
   // answer.
@@ -65,10 +71,12 @@ enum class Code : uint16_t {
   // Payload of kShutdown: uint32_t, SHUT_RD or SHUT_WR. No answer. Data that was queued before is
   // still sent.
   kShutdown,
-  // Payload of kClose: none. With the flag kAbort the connection is reset. No answer or further
-  // events. Data that was queued before is still sent.
+  // Payload of kClose: none. If the flag kAbort is set, the connection is reset and queued data is
+  // discarded; otherwise data that was queued before is still sent. No answer or further events.
   kClose,
-  kSetOption,  // payload: SocketOption, the option's value. Answer with flag kAnswer: kReady
+  // Payload of kSetOption: SocketOption, then the option's value. Answer if the flag kAnswer is
+  // set: kReady.
+  kSetOption,
   kGetOption,  // payload: SocketOption. Answer: kOption
 
   // The codes of requests about programs (from 0x200 on) and about statistics (from 0x300 on) are
@@ -83,9 +91,9 @@ enum class Code : uint16_t {
   kBound = 0x8100,  // payload: Endpoint, the local address
   kConnected,       // payload: Connected
   kAccepted,        // payload: Accepted; the subject is the listening socket
-  // A datagram or a piece of a stream. Payload of kData: an Endpoint (the sender) with the flag
-  // kToEndpoint, a PacketInfo with the flag kWithInfo; then the bytes or, with the flag kZeros, a
-  // uint64_t, the number of zero bytes.
+  // A datagram or a piece of a stream. Payload of kData: an Endpoint (the sender) if the flag
+  // kToEndpoint is set; a PacketInfo if the flag kWithInfo is set; then the bytes or, if the flag
+  // kZeros is set, a uint64_t, the number of zero bytes.
   kData,
   kWritten,  // payload: uint64_t, the number of further bytes of kSend that the kernel has accepted
   kEnd,      // the peer has finished sending
@@ -98,9 +106,9 @@ enum class Code : uint16_t {
 inline constexpr uint16_t kFirstProgramCode = 0x200;
 inline constexpr uint16_t kFirstStatisticsCode = 0x300;
 // The subject that stands for the network namespace in which the guest booted, instead of a node's
-// number. New namespaces inherit some of its parameters.
+// number. New namespaces inherit some of this namespace's kernel parameters.
 inline constexpr uint32_t kGuestItself = 0;
-// The lowest number of a socket that the agent has accepted.
+// The lowest number that the agent gives to a socket that it has accepted.
 inline constexpr uint32_t kAccepted = 0x80000000;
 
 // The bits of OperationHeader::flags.
@@ -219,7 +227,7 @@ struct OpenSocket {
   uint16_t type;
   uint32_t protocol;
   uint32_t kernel_serves;  // 1: the guest's kernel serves the socket's data (ServedSockets)
-  uint64_t credit;         // the bytes that may be received before the first kCredit
+  uint64_t credit;         // the number of bytes that may be received before the first kCredit
 };
 static_assert(sizeof(OpenSocket) == 24);
 

@@ -29,9 +29,12 @@ struct ProgramRequest {
 struct ProgramEvents {
   // Called when the start has succeeded (`error_number` is 0) or failed (no further events follow).
   std::function<void(int error_number, const std::string& words)> started;
-  // `descriptor`: 1 or 2. `bytes` are valid during the call.
+  // Called with output of the program. `descriptor`: 1 for standard output, 2 for standard error.
+  // `bytes` is valid during the call.
   std::function<void(int descriptor, std::span<const std::byte> bytes)> output;
-  std::function<void(int status)> exited;  // wait status of waitpid(2); follows all output
+  // Called when the program has ended and all of its output has been reported. `status`: the wait
+  // status of waitpid(2).
+  std::function<void(int status)> exited;
 };
 
 // Returns the default environment of programs: PATH, HOME, LANG, TERM. The variables of the
@@ -77,7 +80,7 @@ class ProgramClient {
   AgentClient& agent_;
   uint32_t next_ = 1;
   // The callbacks of the programs, by program number; the agent client's handlers hold a weak
-  // pointer.
+  // pointer to the map.
   std::shared_ptr<Programs> programs_ = std::make_shared<Programs>();
 };
 

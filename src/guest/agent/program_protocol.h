@@ -9,13 +9,15 @@ namespace viaduct::guest::agent {
 //
 // Starts a program. Payload: Spawn and texts. Answer: kDone or kFailed.
 inline constexpr Code kSpawn{kFirstProgramCode};
-// Writes to the program's standard input. Payload: the bytes; empty: end of input. No answer.
+// Writes to the program's standard input. Payload: the bytes; an empty payload means the end of the
+// input. No answer.
 inline constexpr Code kInput{kFirstProgramCode + 1};
 // Sends a signal to the program's process group. Payload: uint32_t. Answer: kDone.
 inline constexpr Code kSignal{kFirstProgramCode + 2};
 // Sets the size of the program's terminal. Payload: TerminalSize. No answer.
 inline constexpr Code kResize{kFirstProgramCode + 3};
-// Asks whether the program waits at its prompt. Answer: kDone with uint32_t, 1 if it does.
+// Asks whether the program waits at its prompt. Answer: kDone with a uint32_t, which is 1 if the
+// program waits at its prompt.
 inline constexpr Code kAtPrompt{kFirstProgramCode + 4};
 
 // Events; the subject is the program's number.
@@ -25,9 +27,10 @@ inline constexpr Code kOutput{0x8000 + kFirstProgramCode};
 // The program has ended. Payload: int32_t, the wait status (waitpid(2)).
 inline constexpr Code kExited{0x8000 + kFirstProgramCode + 1};
 
-// If set, kInput is the program's standard input; else the standard input is empty.
+// A flag of kSpawn. If it is set, kInput is the program's standard input; otherwise the standard
+// input is empty.
 inline constexpr uint32_t kSpawnInput = 1;
-// If set, a terminal is the program's standard input, output and error.
+// A flag of kSpawn. If it is set, a terminal is the program's standard input, output and error.
 inline constexpr uint32_t kSpawnTerminal = 2;
 
 struct TerminalSize {

@@ -42,8 +42,8 @@ bool IsTcp(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM && (request.protocol == 0 || request.protocol == IPPROTO_TCP);
 }
 
-// Returns whether a kernel that also serves messages can serve the socket: the socket has a single
-// association or connection at most, as all sockets of the simulator.
+// Returns whether a kernel that serves more than TCP sockets can serve the socket. The socket must
+// have at most one association or connection, as all sockets that the simulator opens have.
 bool IsMessages(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM || request.type == SOCK_DCCP || request.type == SOCK_DGRAM ||
          request.type == SOCK_RAW;
@@ -54,7 +54,7 @@ bool IsConnectionless(const agent::OpenSocket& request) {
 }
 
 // Returns the code of the request whose failure the kernel reports. Throws SystemError, which ends
-// the run, if the kernel failed to adopt a socket: no process would serve the socket.
+// the run, if the kernel failed to adopt a socket, because in that case nothing serves the socket.
 Code CodeOf(const SocketEvent& event) {
   switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
@@ -146,7 +146,8 @@ bool ServedSockets::TakeUnconnected(Socket& socket, Code code, uint32_t number, 
       if (!socket.connecting) return false;  // the agent reports why the request fails
       socket.held.push_back({code, request, flags, Joined(parts)});
       return true;
-    // The agent sends the held data of an unconnected socket once it is connected, then closes it.
+    // The agent sends the held data of an unconnected socket once the socket is connected, and then
+    // closes the socket.
     case Code::kClose:
       for (const Held& held : socket.held)
         to_agent_(held.code, number, held.request, held.payload, held.flags);
@@ -238,8 +239,8 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   const auto name = std::as_bytes(std::span(&to.storage, 1)).first(to.length);
   if (operation.zeros) {
     const auto count = AsRequest(data).As<uint64_t>();
-    // A count that exceeds 32 bits is larger than any message, so the kernel reports the error for
-    // the largest count too.
+    // Replaces a count of more than 32 bits by the maximum of 32 bits. No message is that long, so
+    // the kernel reports the same error for both counts.
     operation.value =
         static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
     data = {};
@@ -305,8 +306,8 @@ void ServedSockets::NoteAnswer(Socket& socket, const agent::Operation& event) {
                  {});
     PutCredit(number, socket.credit);
   }
-  // Keeps the held requests until the agent has answered. A held request that follows another
-  // request to the agent is held again.
+  // Keeps the held requests until `asked` is empty, which means that the agent has answered. If one
+  // of the held requests goes to the agent, the requests that follow it are held again.
   if (!socket.asked.empty()) return;
   for (const Held& held : std::exchange(socket.held, {})) {
     if (!TakeConnectionless(socket, held.code, number, held.request, {held.payload}, held.flags))

@@ -69,7 +69,8 @@ class ServedSockets {
     // empty.
     std::vector<Held> held;
     uint64_t begun = 0;  // the number of bytes of a message whose end has not arrived
-    std::vector<std::byte> begun_bytes;  // the bytes of that message; empty: all are zeros
+    // The received bytes of the message; empty if all of them are zeros.
+    std::vector<std::byte> begun_bytes;
     uint32_t close_request = 0;
     uint16_t close_flags = 0;
   };

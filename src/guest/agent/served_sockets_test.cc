@@ -193,8 +193,8 @@ TEST_F(ServedSocketsTest, ASocketThatCouldNotBeOpenedIsTheAgentsError) {
 class ServedMessagesTest : public ServedSocketsTest {
  protected:
   ServedMessagesTest() { messages_ = true; }
-  // Opens a UDP socket, which Ready() then makes the agent's descriptor 9. Returns the number of
-  // the request.
+  // Opens a UDP socket and returns the number of the request. Ready() then reports that the agent's
+  // descriptor of the socket is 9.
   uint32_t OpenUdp(uint32_t socket) {
     EXPECT_TRUE(Open(socket, SOCK_DGRAM, IPPROTO_UDP));
     return request_;

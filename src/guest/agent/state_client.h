@@ -54,7 +54,8 @@ class StateClient {
   using Asked = std::map<uint32_t, Pending>;  // key: the number of the request
 
   AgentClient& agent_;
-  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();  // handlers hold a weak pointer
+  // The pending requests; the handlers hold a weak pointer to the map.
+  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();
 };
 
 }  // namespace viaduct::guest

@@ -42,8 +42,8 @@ struct QdiscState {
   int32_t ifindex;
   uint32_t handle;
   uint32_t parent;
-  uint32_t queue_length;  // packets
-  uint32_t backlog;       // bytes
+  uint32_t queue_length;  // packets in the queue
+  uint32_t backlog;       // bytes in the queue
   uint32_t drops;
   uint32_t requeues;
   uint32_t overlimits;

@@ -13,8 +13,9 @@ namespace viaduct::embed {
 namespace {
 
 constexpr size_t kWord = sizeof(uint32_t);
-// The distance between the addresses to which the two compared images are linked is a multiple of
-// this step: an address differs only in the uppermost byte of its word.
+// The addresses to which the two compared images are linked differ by a multiple of this number. So
+// an address in one image differs from the same address in the other image only in the uppermost
+// byte of the address's 32-bit word.
 constexpr uintptr_t kStep = uintptr_t{1} << 24;
 constexpr char kMagic[8] = {'V', 'I', 'A', 'A', 'D', 'D', 'R', '1'};
 
@@ -87,7 +88,7 @@ std::filesystem::path AddressTableOf(const std::filesystem::path& image) {
 AddressTable CompareImages(const ElfImage& one, const ElfImage& other) {
   CheckRange(one);
   CheckRange(other);
-  const uintptr_t distance = one.begin() - other.begin();  // may be negative: modulo 2^64
+  const uintptr_t distance = one.begin() - other.begin();  // modulo 2^64 if it is negative
   if (distance == 0 || distance % kStep != 0)
     throw Error("and its copy are not linked to different addresses");
   const bool same = std::equal(
@@ -145,7 +146,7 @@ AddressTable ReadAddressTable(const std::filesystem::path& file, const ElfImage&
 }
 
 void MoveAddresses(const AddressTable& table, std::span<char> image, uintptr_t to) {
-  const auto by = static_cast<uint32_t>(to - table.begin);  // may be negative: modulo 2^32
+  const auto by = static_cast<uint32_t>(to - table.begin);  // modulo 2^32 if it is negative
   for (const uint32_t offset : table.words) {
     if (offset + kWord > image.size()) throw Error("has addresses beyond its end");
     char* at = image.data() + offset;

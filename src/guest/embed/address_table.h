@@ -1,6 +1,6 @@
 // The table of the places in a kernel's executable that hold addresses of the executable itself.
-// The executable is linked to fixed addresses; the table allows loading it at other addresses,
-// which several kernels in one process need.
+// The executable is linked to fixed addresses; the table allows loading the executable at other
+// addresses, which is necessary for several kernels in one process.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ std::filesystem::path AddressTableOf(const std::filesystem::path& image);
 
 // Compares two executables that were linked from the same objects to two addresses, which differ
 // only in the uppermost of their four bytes. So every difference between the executables must be an
-// address. Throws Error if there are other differences; its message is one line that follows the
-// name of the first executable.
+// address. Throws Error if there are other differences. The error's message is one line, which the
+// caller appends to the name of the first executable.
 AddressTable CompareImages(const ElfImage& one, const ElfImage& other);
 
 // Writes a table into a file; throws SystemError if the file cannot be written.
@@ -41,8 +41,8 @@ void WriteAddressTable(const std::filesystem::path& file, const AddressTable& ta
 AddressTable ReadAddressTable(const std::filesystem::path& file, const ElfImage& image);
 
 // Changes the addresses in an image's memory to the addresses of the same image with its first page
-// at `to`. Throws Error if one of the words is not an address of the image; then a part of the
-// addresses has been changed.
+// at `to`. Throws Error if one of the words is not an address of the image; in that case, some of
+// the addresses have already been changed.
 void MoveAddresses(const AddressTable& table, std::span<char> image, uintptr_t to);
 
 }  // namespace viaduct::embed

@@ -115,7 +115,8 @@ TEST_F(AddressTableTest, OtherDifferencesAreErrors) {
       ErrorOfComparison(WithAddresses(kSmallAddress), content),
       HasSubstr(
           "differs in more than addresses from its copy linked to other addresses, at 0x600001"));
-  // An image with an address that differs from the first image's address by another distance.
+  // Expects an error if one address differs from the same address in the first image by another
+  // distance than all other addresses do.
   SmallElf elsewhere = WithAddresses(kOther);
   elsewhere.data[3] = 0x70;
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), elsewhere),
@@ -148,7 +149,7 @@ TEST_F(AddressTableTest, DamageIsAnError) {
   };
   EXPECT_THAT(error_of({table.begin, table.end + 1, table.words}), HasSubstr("another kernel"));
   EXPECT_THAT(error_of({table.begin + 4096, table.end, table.words}), HasSubstr("another kernel"));
-  // A table whose words overlap.
+  // Expects an error for a table whose words overlap.
   EXPECT_THAT(error_of({table.begin, table.end, {8, 10}}), HasSubstr("damaged"));
   EXPECT_THAT(error_of({table.begin, table.end, {12, 4}}), HasSubstr("damaged"));
   EXPECT_THAT(error_of({table.begin, table.end, {sizeof(SmallElf) - 3}}), HasSubstr("damaged"));
@@ -158,7 +159,7 @@ TEST_F(AddressTableTest, DamageIsAnError) {
 
 TEST_F(AddressTableTest, TableOfAnotherBuildOfTheSameSizeIsAnError) {
   AddressTable table = Made();
-  table.words.push_back(offsetof(SmallElf, data) + 40);  // that word is 0, not an address
+  table.words.push_back(offsetof(SmallElf, data) + 40);  // the word there is 0, not an address
   SmallElf small = WithAddresses(kSmallAddress);
   EXPECT_THAT(ErrorOf([&] {
                 MoveAddresses(table, {reinterpret_cast<char*>(&small), sizeof small}, kOther);

@@ -1,4 +1,5 @@
-// The state of an embedded guest that its imports share with the guest's owner.
+// The state of an embedded guest. The guest's owner shares it with the functions that replace
+// libc's functions for the guest's kernel (the imports).
 #pragma once
 
 #include <sys/types.h>
@@ -45,7 +46,8 @@ struct Context {
   std::optional<int> ended;           // the wait status (waitpid(2)) of an ended guest
   // True after the watchdog made the guest leave the processor before it returned.
   std::atomic<bool> stuck{false};
-  std::atomic<uint64_t> unwanted{0};  // the value of `switches` at which MakeLeave() makes it leave
+  // The value of `switches` for which MakeLeave() makes the guest leave.
+  std::atomic<uint64_t> unwanted{0};
 
   // --- Memory of the guest.
   //
@@ -62,13 +64,14 @@ struct Context {
   bool input_not_looked_for = true;
 
   // --- Descriptors and files of the guest.
-  int standard[3] = {-1, -1, -1};  // the process's descriptors for the guest's 0, 1, 2
+  int standard[3] = {-1, -1, -1};  // the process's descriptors for the guest's descriptors 0, 1, 2
   std::set<int> descriptors;       // the descriptors that the guest has opened
   int events = -1;                 // the guest's epoll instance
-  // The folder of the guest's relative names while it boots; -1 after the boot.
+  // The descriptor of the folder to which the guest's relative file names refer while the guest
+  // boots; -1 after the boot.
   int boot_folder = -1;
-  // The simulator's working directory, to which the process returns after the use of a relative
-  // name.
+  // The descriptor of the simulator's working directory, to which the process returns after the use
+  // of a relative name.
   int simulator_folder = -1;
   std::vector<std::filesystem::path> writable;
 
@@ -77,7 +80,7 @@ struct Context {
   std::string streams_name;
   std::vector<std::shared_ptr<LocalStream>> streams;
   std::map<int, size_t> stream_of;  // key: the guest's descriptor
-  // The numbers of streams: one entry for each send operation of the guest.
+  // The numbers of the streams on which the guest has sent: one entry for each send operation.
   std::deque<size_t> requests;
   uint64_t requested = 0;  // the value of `switches` at the guest's last send operation
 
@@ -120,7 +123,8 @@ void RestoreSignals(Context& context);
 // Records `fd` as one of the guest's descriptors and returns it; a negative number is returned but
 // not recorded.
 int Opened(int fd);
-// Returns the process's descriptor for a descriptor number of the guest (0, 1 and 2 differ).
+// Returns the process's descriptor for a descriptor of the guest. Only the guest's descriptors 0, 1
+// and 2 have other numbers in the process.
 int Real(int fd);
 // Returns the stream in memory of a guest's connection; nullptr for other descriptors, and in
 // copies of the process.

@@ -194,7 +194,7 @@ uintptr_t ElfImage::begin() const { return segments.front().address / kPageSize 
 uintptr_t ElfImage::end() const { return segments.back().address + segments.back().memory; }
 
 void ElfImage::MoveTo(uintptr_t begin) {
-  const uintptr_t by = begin - this->begin();  // may be negative: modulo 2^64
+  const uintptr_t by = begin - this->begin();  // modulo 2^64 if it is negative
   for (Segment& segment : segments) segment.address += by;
   for (Relocation& relocation : relocations) relocation.place += by;
   for (auto& [address, size] : notes) address += by;

@@ -51,7 +51,8 @@ struct ElfImage {
   uintptr_t begin() const;  // the address of the first page
   uintptr_t end() const;    // the address after the last byte
   // Changes all addresses in this object to the addresses of the image with its first page at
-  // `begin`; the bytes of the image are not changed (AddressTable has the addresses in them).
+  // `begin`; the bytes of the image are not changed (AddressTable lists the addresses that these
+  // bytes contain).
   void MoveTo(uintptr_t begin);
 };
 

@@ -39,7 +39,7 @@ TEST_F(EmbedTest, TheSimulatorsHandlersTakeNoProcessOfTheGuest) {
   action.sa_handler = WaitForAnyChild;
   sigaction(SIGCHLD, &action, &before);
   steps = 0;
-  // Checks that the watchdog's thread does not run the handler either.
+  // Checks that the thread of a watchdog does not run the SIGCHLD handler either.
   const volatile uint64_t clock = 0;
   const Watchdog watchdog(context_, clock);
   for (int i = 0; i < 20; ++i) {
@@ -128,7 +128,7 @@ TEST_F(EmbedTest, SpinningGuestIsLeftThere) {
   Watchdog watchdog(context_, clock);
   watchdog.SetTimeout(Duration::Milliseconds(20));
   Begin([] {
-    for (;;) steps = steps + 1;  // NOLINT(bugprone-infinite-loop): that is what is tested
+    for (;;) steps = steps + 1;  // NOLINT(bugprone-infinite-loop): the test needs an endless loop
   });
   EXPECT_TRUE(context_.stuck);
   EXPECT_FALSE(context_.ended);
@@ -146,7 +146,7 @@ TEST_F(EmbedTest, FaultOfTheSimulatorStaysOne) {
 
 TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
   context_.writable = {"/tmp/of-guest", "/dev/null"};
-  context_.boot_folder = 0;  // the guest is booting: any descriptor
+  context_.boot_folder = 0;  // any descriptor but -1: the guest is booting
   EXPECT_TRUE(MayChange("u/guest/pid"));
   EXPECT_FALSE(MayChange("../other"));
   EXPECT_TRUE(MayChange("/tmp/of-guest/file"));

@@ -47,7 +47,7 @@ void AddAuxiliaryVector(std::vector<char*>& environment) {
   std::vector<char*> words(told.size() / sizeof(char*));
   if (!words.empty()) std::memcpy(words.data(), told.data(), words.size() * sizeof(char*));
   environment.insert(environment.end(), words.begin(), words.end());
-  environment.insert(environment.end(), {nullptr, nullptr});  // AT_NULL
+  environment.insert(environment.end(), {nullptr, nullptr});  // the last entry, AT_NULL
 }
 
 }  // namespace

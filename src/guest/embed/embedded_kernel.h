@@ -59,8 +59,8 @@ class EmbeddedKernel {
   // never runs again.
   void SetTimeout(Duration timeout);
   bool stuck() const;
-  // Returns the kernel's wait status (waitpid(2)) if it has ended, by itself or by End(); otherwise
-  // nullopt.
+  // Returns the kernel's wait status (waitpid(2)) if the kernel has ended, on its own or because of
+  // End(); otherwise nullopt.
   std::optional<int> ended() const;
   // Returns the stream of the kernel's connection with this number (0, 1, ...) to the socket
   // KernelOptions::streams; nullptr after the kernel's end.
@@ -70,7 +70,7 @@ class EmbeddedKernel {
   std::optional<size_t> TakeRequest();
   // Closes the folder in which the kernel booted and which it no longer uses.
   void LeaveFolder();
-  // Ends the kernel as the signal would end it.
+  // Ends the kernel in the same way as a signal with the number `signal` would end it.
   void End(int signal);
 
  private:

@@ -183,8 +183,9 @@ int Symlink(const char* from, const char* to) {
   return Change(to, [&] { return symlink(from, to); });
 }
 
-// Pretends success for the mode of the guest's memory file and otherwise fails, as the seccomp
-// filter of a guest's process does (Confinement).
+// Returns success, without changing anything, if the mode is the one that the guest sets for its
+// memory file; otherwise fails. The seccomp filter of a guest's process does the same
+// (Confinement).
 int Fchmod(int, mode_t mode) { return mode == 0777 ? 0 : Fail(EPERM); }
 int Refuse() { return Fail(EPERM); }
 

@@ -44,7 +44,7 @@ GuestThread::GuestThread() { sigaltstack(nullptr, &simulators_stack_); }
 
 GuestThread::~GuestThread() = default;
 
-// Makes a guest the one that runs next. The guest sets its signal stack itself when it boots
+// Selects the guest that runs next. The guest sets its signal stack itself when it boots
 // (Sigaltstack() of process.cc).
 void GuestThread::Change(Context& context) {
   last_ = &context;

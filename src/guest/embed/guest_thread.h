@@ -12,8 +12,9 @@ namespace viaduct::embed {
 
 class GuestThread {
  public:
-  // Returns the GuestThread of this process, which is the calling thread; the first guest creates
-  // it, and it is destroyed with the last guest. Throws Error if guests run in another thread.
+  // Returns the object for the thread of this process in which guests run. This thread must be the
+  // calling thread. The object is created with the first guest and destroyed with the last guest.
+  // Throws Error if guests run in another thread.
   static std::shared_ptr<GuestThread> Join();
   // Returns the reason why a guest cannot run in the calling thread; empty if it can.
   static const char* Unavailable();

@@ -82,7 +82,7 @@ const Import kImports[] = {
     {"fclose", Ours(imports::Fclose), kTracked},
 
     {"close", Ours(imports::Close), kStandard},
-    {"fcntl64", Ours(imports::Fcntl), kSignals},  // because of O_ASYNC
+    {"fcntl64", Ours(imports::Fcntl), kSignals},  // the flag O_ASYNC requests SIGIO
     {"epoll_ctl", Ours(imports::EpollControl), kStandard},
     {"ioctl", Ours(imports::Ioctl), kStandard},
     {"fstat64", Ours(imports::Fstat), kStandard},

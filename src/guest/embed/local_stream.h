@@ -13,8 +13,8 @@
 namespace viaduct::embed {
 
 // The bytes that each side has sent and the peer has not read yet. Both sides run in the same
-// thread, so no function of this class waits. A socket exists in addition, whose only use is to
-// show the end of the guest's side.
+// thread, so no function of this class waits. Each connection also has a socket, whose only purpose
+// is to show the end of the guest's side.
 class LocalStream {
  public:
   // --- The guest's side.

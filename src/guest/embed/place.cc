@@ -25,8 +25,8 @@ namespace {
 // The gap between the guest's memory and the addresses of its vmalloc() mappings (VMALLOC_OFFSET of
 // arch/um/include/asm/pgtable.h), rounded up on both sides.
 constexpr uintptr_t kGap = uintptr_t{32} << 20;
-// The lowest place to try for a moved image, above programs that are linked to the usual addresses;
-// and the distance between the places to try.
+// The lowest address at which a moved image may begin, above programs that are linked to the usual
+// addresses; and the distance between the addresses that are tried.
 constexpr uintptr_t kLowest = uintptr_t{64} << 20;
 constexpr uintptr_t kPlaceStep = uintptr_t{1} << 20;
 

@@ -1,4 +1,5 @@
-// The imports about the process, which the guest's kernel assumes to be its process alone.
+// The imports that act on the process. The guest's kernel assumes that it does not share the
+// process.
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -47,7 +48,7 @@ bool IsOurs(const void* start, size_t length) {
 
 void Exit(int status) { End((status & 0xff) << kExited); }
 
-// Ends the guest: the kernel executes itself only for a restart.
+// Ends the guest, because the kernel executes itself only to restart.
 int Execute() { End(1 << kExited); }
 
 pid_t Fork() {

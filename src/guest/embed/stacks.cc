@@ -53,7 +53,8 @@ namespace viaduct::embed {
 void* NewStack(void* end, void (*start)()) {
   constexpr int kSavedRegisters = 6;
   auto** top = static_cast<void**>(end);
-  *--top = nullptr;  // the return address of `start`, which aligns the stack as a call does
+  // The return address of `start`, which never returns. The word aligns the stack as a call does.
+  *--top = nullptr;
   *--top = reinterpret_cast<void*>(start);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = nullptr;
   return top;

@@ -19,8 +19,8 @@ inline constexpr bool kCanSwitch = true;
 inline constexpr bool kCanSwitch = false;
 #endif
 
-// Returns the position with which viaduct_embed_switch() calls `start`, which must never return, on
-// an empty stack that ends at `end`.
+// Returns the stack position for viaduct_embed_switch(), which then calls `start` on an empty stack
+// that ends at `end`. `start` must never return.
 void* NewStack(void* end, void (*start)());
 
 }  // namespace viaduct::embed

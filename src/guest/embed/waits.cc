@@ -180,8 +180,8 @@ ssize_t Sendmsg(int fd, const msghdr* message, int flags) {
   return OnceReady(fd, POLLOUT, [&] { return sendmsg(fd, message, flags | MSG_DONTWAIT); });
 }
 
-// Switches to the simulator instead of the waits of helper threads and of idle, which do not happen
-// in time travel.
+// Replaces the functions in which helper threads and the kernel's idle loop wait; these waits do
+// not happen in time travel. Switches to the simulator instead of waiting.
 int NeverWaits() {
   if (!Here().copy) LetSimulatorRun();
   errno = EINTR;

@@ -12,7 +12,7 @@
 namespace viaduct::embed {
 namespace {
 
-constexpr int kLooks = 10;  // the number of checks in the time of one timeout
+constexpr int kLooks = 10;  // the number of checks during one timeout
 constexpr std::chrono::milliseconds kLongest{1000};
 
 }  // namespace
@@ -33,7 +33,7 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::Watch() {
-  sigset_t all;  // blocks all signals: the simulator's handlers run in other threads
+  sigset_t all;  // blocks all signals, so that the simulator's handlers run in other threads
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   uint64_t switches = 0, clock = 0;

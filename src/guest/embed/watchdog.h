@@ -14,12 +14,12 @@
 
 namespace viaduct::embed {
 
-// A thread that checks a guest periodically. The guest's thread must outlive the watchdog, and so
-// must the context.
+// A thread that checks a guest periodically. The guest's thread and the context must outlive the
+// watchdog.
 class Watchdog {
  public:
-  // Starts the thread. `clock` is the guest's time, or another value that changes whenever that
-  // time advances.
+  // Starts the thread. `clock` is the guest's time, or another value that changes whenever the
+  // guest's time advances.
   Watchdog(Context& context, const volatile uint64_t& clock);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;

@@ -211,8 +211,8 @@ class Builder {
                         "KBUILD_OUTPUT"};
     // Makes the compiler cache use the list of headers that gcc reports (without the C library's
     // headers, which some files of arch/um include). Without this variable, ccache preprocesses
-    // each file one more time, which makes the first build a third longer; with it, a build with
-    // other options compiles every file again.
+    // each file one more time, which makes the first build a third longer. If the variable is set,
+    // a build with other options compiles every file again.
     tool.environment.push_back("CCACHE_DEPEND=1");
     return tool;
   }
@@ -258,7 +258,7 @@ class Builder {
   // single guest in a process, and guests that are separate processes, do not.
   void FindAddresses() {
     const fs::path linked = folder_ / "linux", other = Tree() / "linux";
-    fs::copy_file(other, linked);  // make links to the same file again
+    fs::copy_file(other, linked);  // make links the second kernel to `other`
     Status("linking to other addresses");
     try {
       const embed::ElfImage image = embed::Examine(linked);

@@ -60,7 +60,7 @@ std::vector<std::string> ApplyPatches(std::span<const Patch> patches, const fs::
   const Release release = ReleaseOf(tool.folder);
   std::vector<std::string> skipped;
   std::string_view number;
-  bool applied = false;  // whether a patch with the present number was applied
+  bool applied = false;  // whether a patch with the number `number` was applied
   for (const Patch& patch : patches) {
     if (NumberOf(patch) != number) applied = false;
     number = NumberOf(patch);

@@ -77,7 +77,8 @@ std::vector<std::string> UntarWords(const fs::path& tarball) {
 
 void UnpackTarball(const fs::path& tarball, ToolOptions options, const fs::path& folder) {
   options.folder = folder;
-  // Uses all processors: the tarballs in Debian's packages have many blocks.
+  // Makes xz use all processors, which is possible because the tarballs in Debian's packages have
+  // many blocks.
   options.environment.push_back("XZ_OPT=--threads=0");
   RunOrThrow(UntarWords(fs::absolute(tarball)), options, "unpacking " + tarball.string());
 }

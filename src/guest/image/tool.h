@@ -22,8 +22,8 @@ struct ToolOptions {
 struct ToolCancelled {};
 
 // Runs a program, which is searched for in PATH, and returns its exit status (128 + signal if it
-// was killed by a signal). Its standard input is empty, and its messages are in English. Throws
-// EnvironmentError if the program cannot be started.
+// was killed by a signal). The program's standard input is empty, and the program's messages are in
+// English. Throws EnvironmentError if the program cannot be started.
 int RunTool(const std::vector<std::string>& words, const ToolOptions& options = {});
 
 // Runs a program and returns its standard output and standard error. Throws Error with the last

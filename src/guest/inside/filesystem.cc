@@ -26,8 +26,8 @@ void Mount(const char* type, const std::string& where, const char* options = nul
 }
 
 // Writes the files with names of hosts (resolv.conf, hostname, hosts) for a node. The host's name
-// servers cannot be reached from the node, and programs that query them would wait for seconds.
-// With a resolv.conf(5) without a server, programs query the node itself.
+// servers cannot be reached from the node, and programs that query them would wait for seconds. The
+// node's resolv.conf(5) lists no server, so programs query the node itself.
 void WriteNames(const std::string& folder, const std::string& node) {
   mkdir(folder.c_str(), 0755);
   WriteFile(folder + "/resolv.conf", "# no name server\n");

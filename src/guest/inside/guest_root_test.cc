@@ -65,7 +65,8 @@ int CountMultipathRoutes(sys::Netlink& netlink) {
   return count;
 }
 
-// The simulator's side of a guest whose agent runs in the test's thread, one round at a time.
+// The simulator's side of a guest. The guest's agent runs in the test's thread, when this object
+// calls Agent::RunOnce().
 class Guest {
  public:
   Guest() : sockets_(MakePair()) {
@@ -237,7 +238,7 @@ TEST_F(GuestTest, AReaderWithoutCreditStopsTheSender) {
     EXPECT_EQ(guest.Sum(Code::kData, accepted), 1000u);
     const uint64_t written = guest.Sum(Code::kWritten, 11);
     EXPECT_LT(written, kTotal);  // only as much as the buffers hold was written
-    // The end of the stream, which follows the data that was sent before.
+    // Requests the end of the stream, which the peer receives after the data that was sent before.
     guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});
     guest.Ask(Code::kCredit, accepted, {BytesOf(uint64_t{kTotal})});
     guest.Settle();

@@ -177,8 +177,8 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
 void Nodes::ChangeRoute(const Operation& operation, bool add) {
   sys::RouteEntry entry = EntryOf(operation);
   Node& node = Get(operation.subject);
-  // Removes a multipath route by its destination alone, because the kernel may have removed a next
-  // hop together with its interface.
+  // Removes a multipath route by its destination, without naming its next hops, because the kernel
+  // may have removed a next hop together with its interface.
   if (!add && entry.hops.size() > 1) entry.hops.clear();
   auto message =
       sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete, entry);

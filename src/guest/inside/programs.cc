@@ -69,8 +69,8 @@ void SetSize(int terminal, agent::TerminalSize size) {
 }
 
 // Returns whether `group` is the terminal's foreground process group and the terminal is not in
-// canonical mode: then a program of the group edits its input line itself, as shells do at their
-// prompt until they start a command.
+// canonical mode. In that case, a program of the group edits its input line itself, as shells do at
+// their prompt until they start a command.
 bool EditsLine(int terminal, int group) {
   termios settings{};
   int foreground = 0;

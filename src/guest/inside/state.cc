@@ -89,7 +89,8 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
   const nlattr* statistics = Find<tcmsg>(message, TCA_STATS2);
   const auto basic = Read<gnet_stats_basic>(FindIn(statistics, TCA_STATS_BASIC));
   const auto queue = Read<gnet_stats_queue>(FindIn(statistics, TCA_STATS_QUEUE));
-  // The number of packets in 64 bits, which is present only if 32 bits are too few for it.
+  // The number of packets as a 64-bit number. The attribute is present only if 32 bits are too few
+  // for the number.
   const nlattr* packets = FindIn(statistics, TCA_STATS_PKT64);
   agent::QdiscState state{};
   state.ifindex = header->tcm_ifindex;
@@ -170,13 +171,14 @@ const std::string& State::NameOf(int ifindex, Node& node, Probe& probe) {
 void State::SampleQdiscs(const Operation& operation, Node& node, Probe& probe) {
   sys::NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
   message.AppendHeader(tcmsg{});
-  // All disciplines are read before their devices' names are requested, which uses the same socket.
+  // Reads all disciplines before requesting the names of their devices, because both requests use
+  // the same socket.
   std::vector<agent::QdiscState> states;
   node.netlink.socket().Query(
       message, node.name + ": query queueing disciplines",
       [&](const nlmsghdr* answer) { states.push_back(QdiscStateOf(answer)); });
   for (agent::QdiscState& state : states) {
-    if (std::string_view(state.kind) == "noqueue") continue;  // such a discipline has no counters
+    if (std::string_view(state.kind) == "noqueue") continue;  // noqueue has no counters
     Copy(NameOf(state.ifindex, node, probe), state.device);
     agent_.Post(agent::kQdiscState, operation.subject, operation.request, {BytesOf(state)});
   }

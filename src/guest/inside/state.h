@@ -29,7 +29,7 @@ class State {
   // numbers when they grow.
   struct Probe {
     Probe();         // opens the socket in the caller's network namespace
-    void Prepare();  // called in that namespace before the first sample
+    void Prepare();  // must be called in the same namespace before the first sample
     UniqueFd unused;
     std::optional<sys::NetlinkSocket> sockets;  // the socket of NETLINK_SOCK_DIAG
     std::vector<UniqueFd> files;                // files of counters in /proc

@@ -38,11 +38,12 @@ struct [[gnu::packed]] PathBeneath {
 
 // Landlock's rights: LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*.
 constexpr uint64_t kWriteFile = 1 << 1;
-constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // rights: folders, files, devices, sockets, links
-constexpr uint64_t kRefer = 1 << 13;             // the right to rename or link into another folder
+// The rights to remove folders and files, and to make folders, files, devices, sockets and links.
+constexpr uint64_t kRemoveAndMake = 0x1ff << 4;
+constexpr uint64_t kRefer = 1 << 13;  // the right to rename or link into another folder
 constexpr uint64_t kTruncate = 1 << 14;
-constexpr uint64_t kTcp = 1 | 1 << 1;     // the rights to bind and to connect
-constexpr uint64_t kScopes = 1 | 1 << 1;  // connections to abstract sockets, and signals
+constexpr uint64_t kTcp = 1 | 1 << 1;     // the rights to bind and to connect TCP sockets
+constexpr uint64_t kScopes = 1 | 1 << 1;  // the scopes of abstract sockets and of signals
 
 // Returns the version of Landlock that the kernel has; 0 if the kernel has no Landlock.
 int LandlockVersion() {
@@ -105,7 +106,8 @@ constexpr uint32_t kRefused[] = {
 };
 // The lowest number of a system call of the x32 ABI, which is another ABI for the same calls.
 constexpr uint32_t kFirstX32 = 0x40000000;
-// The mode that User Mode Linux sets on the file of its memory; it exits if setting the mode fails.
+// The mode that User Mode Linux sets on the file of its memory. User Mode Linux exits if setting
+// the mode fails.
 constexpr uint32_t kMemoryMode = 0777;
 // The ioctl requests FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR, which work on a file that is not open
 // for writing.
@@ -125,8 +127,8 @@ sock_filter Equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skip, skip_else);
 }
 
-// Returns the filter's action that does not make the system call and returns `error` from it; 0
-// means success.
+// Returns the filter's action that skips the system call and makes it return `error`; if `error` is
+// 0, the call returns success.
 constexpr uint32_t Answer(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
 
 std::vector<sock_filter> FilterProgram() {

@@ -119,15 +119,15 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       // Makes random numbers available from the start; Linux 6.1 would wait for the entropy of
       // interrupts.
       "random.trust_cpu=1",
-      // Sets the folder of User Mode Linux's own files inside the guest's folder, with which they
-      // are removed. The name is relative and fixed, because the kernel's random numbers depend on
-      // every byte of the command line.
+      // Sets the folder of User Mode Linux's own files inside the guest's folder, so that these
+      // files are removed together with that folder. The name is relative and fixed, because the
+      // kernel's random numbers depend on every byte of the command line.
       "uml_dir=u/",
       "umid=guest",
   };
-  // Makes User Mode Linux stop programs by signals instead of ptrace(2), if that works. It does not
-  // work for an embedded guest, but the parameter is set for such a guest too, because the random
-  // numbers must be the same.
+  // Makes User Mode Linux stop programs by signals instead of ptrace(2), if this method works. The
+  // method does not work for an embedded guest. The parameter is set for an embedded guest too,
+  // because the random numbers, which depend on the command line, must be the same.
   if (!OlderRelease(options.image.release, kFirstWithSeccomp)) words.push_back("seccomp=auto");
   for (size_t i = 0; i < endpoints.device_count; ++i) {
     words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices, i));
@@ -162,7 +162,8 @@ std::string EmbeddingUnavailable(const GuestOptions& options) {
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
   sys::LaunchOptions launch;
-  // Checks the command line first, because its errors are the same on every machine.
+  // Checks the command line first, because the errors in a command line are the same on every
+  // machine.
   launch.words = CommandLine(options, endpoints);
   CheckMemory(options.memory_mib);
   launch.words.insert(launch.words.begin(), options.image.file.string());

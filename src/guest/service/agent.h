@@ -56,11 +56,11 @@ class Agent {
   // Sends kHello and runs until the transport ends. Throws an Error after which the agent cannot
   // continue.
   void Run();
-  // Runs one round: waits for events for at most `timeout`, and handles them. Returns false if no
-  // event has arrived.
+  // Waits for events for at most `timeout`, and handles the events that have arrived. Returns false
+  // if no event has arrived.
   bool RunOnce(Duration timeout);
-  // Handles the requests that the transport has received, and sends the answers; for a transport
-  // without a descriptor.
+  // Handles the requests that the transport has received, and sends the answers. Used for a
+  // transport without a descriptor.
   void Serve();
   // Returns a descriptor that is readable when RunOnce() has events to handle.
   int fd() const { return poller_.fd(); }
@@ -69,7 +69,7 @@ class Agent {
 
  private:
   struct Watched {
-    // A number that distinguishes the descriptor from earlier descriptors of the same number.
+    // A number that distinguishes the descriptor from earlier descriptors with the same number.
     uint32_t generation = 0;
     std::shared_ptr<Watcher> watcher;
   };

@@ -20,9 +20,9 @@ class HostAgent final : public AgentChannel {
   // Returns a descriptor that is readable when Work() has events to handle.
   int fd() const { return agent_.fd(); }
   // Handles the sockets that are ready, without waiting, and passes their events to the receiver.
-  // Runs at most kBurst rounds, so that a caller that also sends does not send many messages for
-  // each message that it reads. Returns false if there were no events. Throws Error if descriptors
-  // or memory are exhausted.
+  // Calls Agent::RunOnce() at most kBurst times, so that a caller that also sends does not send
+  // many messages for each message that it reads. Returns false if there were no events. Throws
+  // Error if descriptors or memory are exhausted.
   bool Work();
   static constexpr int kBurst = 256;
 

@@ -5,7 +5,8 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-// Included last, because these headers need declarations of the headers above.
+// <linux/dccp.h> and <linux/sctp.h> are included last, because they need declarations of the
+// headers above.
 #include <linux/dccp.h>
 #include <linux/sctp.h>
 
@@ -53,7 +54,8 @@ int SocketType(int fd) {
   return type;
 }
 
-// Returns whether the socket has a connection, which an error of the socket ends.
+// Returns whether the socket has a connection. An error of a socket that has a connection ends the
+// connection.
 bool HasConnection(int fd) {
   const int type = SocketType(fd);
   return type != SOCK_DGRAM && type != SOCK_RAW;
@@ -76,7 +78,8 @@ bool WasEmptyMessage(int fd) {
 struct Sockets::Socket {
   uint32_t number = 0;
   UniqueFd fd;
-  // DCCP: a duplicate of `fd`, which is watched edge-triggered (WatchRoom()).
+  // For a DCCP socket: a duplicate of the descriptor `fd`. The duplicate is watched edge-triggered
+  // (WatchRoom()).
   UniqueFd room;
   bool stream = false;  // true: a stream of bytes without message boundaries
   bool parts = false;   // SCTP: a message may arrive in parts, the last with MSG_EOR
@@ -314,8 +317,8 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
   };
   ssize_t sent = send_now();
   if (sent < 0 && errno != EAGAIN && errno != ENOBUFS && !HasConnection(socket.fd.get())) {
-    // The error may be an earlier message's (ICMP). The present message must not be lost because of
-    // it, so it is sent again.
+    // The error may belong to an earlier message (ICMP). The current message must not be lost
+    // because of that error, so it is sent again.
     const int earlier = errno;
     sent = send_now();
     if (sent >= 0 || errno != earlier) {
@@ -447,8 +450,8 @@ void Sockets::UpdateWatch(Socket& socket) {
     return;
   }
   if (!socket.watched) {
-    // After the end the agent has no event to wait for, and EPOLLHUP, which is always watched,
-    // would be reported for ever.
+    // If the agent has no event to wait for, does not watch the descriptor: EPOLLHUP, which is
+    // always watched, would be reported for ever after the end of the connection.
     if (events == 0) return;
     const uint32_t number = socket.number;
     agent_.Watch(fd, events, [this, number](uint32_t what) { OnEvents(number, what); });

@@ -41,7 +41,7 @@ class Sockets {
   // A send request whose bytes the kernel has not accepted completely.
   struct Pending {
     std::optional<SocketAddress> to;
-    std::vector<std::byte> bytes;  // empty: zeros
+    std::vector<std::byte> bytes;  // empty: `length` zero bytes
     uint64_t length = 0;
     uint64_t sent = 0;
   };

@@ -11,8 +11,9 @@ class Transport {
  public:
   using Receiver = std::function<void(std::span<const std::byte>)>;
   virtual ~Transport() = default;
-  // Returns a descriptor that is readable when Receive() has messages. Returns -1 if there is none;
-  // then the code that passes messages to the transport calls Agent::Serve().
+  // Returns a descriptor that is readable when Receive() has messages. Returns -1 if the transport
+  // has no descriptor; in that case, the code that passes messages to the transport calls
+  // Agent::Serve().
   virtual int fd() const = 0;
   virtual void Send(std::span<const std::byte> message) = 0;
   // Calls `each` for the messages that have arrived; a message is valid during the call. Returns

@@ -49,8 +49,8 @@ std::optional<PausedSimulation> LookForPaused(const std::string& name);
 // these simulations. Problems are appended to `problems`.
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
 // Removes the record, if any, of the process `simulator`, which must have ended and have been
-// waited for; other records stay. Parts that cannot be removed are left for `viaduct clean`. Throws
-// as Registry::List() does.
+// waited for. Does not change other records. Parts of the record that cannot be removed are left
+// for `viaduct clean`. Throws the same errors as Registry::List().
 void RemoveDeadPaused(pid_t simulator);
 
 // The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); the

@@ -63,8 +63,8 @@ json WindowSize() {
   return {{"rows", size.ws_row}, {"columns", size.ws_col}};
 }
 
-// Returns those environment variables of the user's shell that are passed to the program; all other
-// variables are the node's.
+// Returns those environment variables of the user's shell that are passed to the program. The
+// program gets all other variables from the node.
 json ShellEnvironment() {
   json environment = json::object();
   for (const char* name : {"TERM", "COLORTERM", "LANG", "HOME", "USER", "LOGNAME", "PATH"}) {
@@ -126,8 +126,8 @@ void ShellClient::ThrowEnd() {
 }
 
 void ShellClient::Send(ShellPacket packet, std::string_view payload) {
-  // A failure is not an error: if the connection is closed, the simulation's last packets must
-  // still be read.
+  // A failure of SendShell() is not an error: if the connection is closed, the simulation's last
+  // packets must still be read.
   if (!SendShell(connection_.get(), packet, payload, kForEver)) input_open_ = false;
 }
 

@@ -18,9 +18,10 @@ namespace viaduct::guest {
 // output and error, its signals and its terminal. Must be used by one thread only.
 class ShellClient {
  public:
-  // Connects to the simulation. `words`: the program and its arguments; none: a shell. From the
-  // constructor on, signals are blocked until Follow() handles them. Throws UsageError if the
-  // simulation is not paused any more, EnvironmentError if the simulation belongs to another user.
+  // Connects to the simulation. `words`: the program and its arguments; if `words` is empty, a
+  // shell is run. The constructor blocks signals until Follow() handles them. Throws UsageError if
+  // the simulation is not paused any more, EnvironmentError if the simulation belongs to another
+  // user.
   ShellClient(const PausedSimulation& paused, std::string node, std::vector<std::string> words);
 
   struct Opened {

@@ -18,7 +18,7 @@ enum class ShellPacket : char {
   // Opens a program. Payload: JSON: protocol, node, words (none: a shell), environment, folder,
   // terminal, rows, columns. Answer: kOpened or kError.
   kOpen = 'O',
-  kInput = 'I',   // input bytes; none: end of input
+  kInput = 'I',   // bytes of input; an empty payload: end of input
   kSize = 'W',    // window size. Payload: JSON: rows, columns
   kSignal = 'S',  // payload: JSON: signal
   kResume = 'R',  // resumes the simulation. No payload. Answer: kOpened or kError

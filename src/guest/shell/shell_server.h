@@ -28,7 +28,7 @@ struct ShellNode {
 
 // Serves shells to the processes that connect to a paused simulation. An error of one client ends
 // only that client's connection. Must be used by one thread only; Serve() must be called only in
-// events of the simulator, because it communicates with guests.
+// events of the simulator, because Serve() communicates with guests.
 class ShellServer {
  public:
   // A function that answers a client's question about the simulation. Throws Error.
@@ -65,7 +65,7 @@ class ShellServer {
     bool started = false;  // the guest has confirmed the program's start
     bool ended = false;    // the session can be removed
     bool hung_up = false;  // the client has closed its connection, but the program runs
-    Instant hung_up_at;    // the virtual instant at which the client closed it
+    Instant hung_up_at;    // the virtual instant at which the client closed the connection
   };
 
   void Accept();

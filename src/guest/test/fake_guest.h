@@ -387,7 +387,8 @@ class FakeGuest {
   }
   // Returns the queues of all interrupts that the calendar has passed with RUN.
   const std::vector<uint16_t>& calls() const { return calls_; }
-  // Returns the rings of the guest's sockets; valid if offered_rings().
+  // Returns the rings of the guest's sockets. The result is valid only if offered_rings() returns
+  // true.
   std::byte* rings() { return schedule_ + kRings + SocketRing::kSize * slot_; }
   bool offered_rings() { return (Word<uint32_t>(kClients) & 8) != 0; }
   // Returns the descriptor of the schedule's memory.
@@ -399,7 +400,7 @@ class FakeGuest {
   static constexpr size_t kMaxClients = 26;
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
-  // Waits, again and again, until the calendar closes the connection, which throws.
+  // Calls Wait() repeatedly, until Wait() throws because the calendar has closed the connection.
   void AwaitEnd() {
     for (;;) Wait();
   }

@@ -79,8 +79,8 @@ class SeveralGuestsTest : public testing::Test {
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-// A script that forks, sleeps and reads files: its output shows the processes, the time, the memory
-// and the properties that the kernel learned from its host.
+// A script that forks, sleeps and reads files. The script's output shows the processes, the time
+// and the memory of the guest, and the properties that the kernel learned from its host.
 constexpr const char* kScript =
     "echo $$ $(uname -r); sleep 0.25; cat /proc/uptime; grep MemTotal /proc/meminfo; ls /proc | wc "
     "-l; LD_SHOW_AUXV=1 cat /dev/null | grep -E 'HWCAP:|PLATFORM'";

@@ -241,8 +241,8 @@ void TcpSubject::Hear(std::span<const std::byte> frame) {
   }
   window_ = tcp->window;
   const size_t length = layers->end - layers->transport - tcp->header_length;
-  // The kernel has no initial sequence number if there is no connection: then a reset has a
-  // sequence number that the script has sent.
+  // The kernel has no initial sequence number if there is no connection. In that case, a reset has
+  // a sequence number that the script has sent.
   const uint32_t base = kernel_isn_.value_or(tcp->sequence);
   Note(Line('<', tcp->flags, tcp->sequence - base, length, tcp->acknowledgment, tcp->window));
 }
@@ -495,7 +495,8 @@ broken: ECONNRESET
                  subject.Say({flag::kAck, 7, 9, 10, 0xffff, 81});  // no connection exists
                  Handshake(subject);
                  subject.Credit(subject.accepted(), 1000);
-                 subject.Say({flag::kRst, 500, 0});    // within the window, not its edge: RFC 5961
+                 // A RST in the window, but not at the edge of the window (RFC 5961).
+                 subject.Say({flag::kRst, 500, 0});
                  subject.Say({flag::kRst, 70000, 0});  // outside of the window
                  subject.Say({flag::kRst, 1, 0});
                  return subject.TakeTrace();

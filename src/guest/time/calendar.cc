@@ -15,8 +15,8 @@
 namespace viaduct::guest {
 namespace {
 
-// The maximum number of runs of a guest at one instant. A guest that exceeds it will never advance
-// its clock.
+// The maximum number of runs of a guest at one instant. A guest that exceeds this number will never
+// advance its clock.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 // The number of lines of a guest's console that the error message quotes when the guest fails.
 constexpr size_t kLastLines = 5;
@@ -25,8 +25,8 @@ constexpr size_t kLastLines = 5;
 // (devices, console).
 constexpr Duration kDoorbellTimeout = Duration::Milliseconds(5);
 
-// Returns the limit of the clock of a guest that may process everything that is due at `at`: a
-// guest's clock stays below its limit.
+// Returns the limit of the clock of a guest that may process all events that are due at `at`. The
+// limit is later than `at`, because a guest's clock stays below its limit.
 Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
@@ -68,7 +68,7 @@ struct Calendar::Member final : DeviceHost {
   bool shared = false;           // the guest takes part in the shared schedule
   bool shares_queues = false;    // the schedule has notifications of queues
   bool has_doorbell = false;     // the schedule signals running and waiting
-  uint32_t waits = 0;            // the number of the guest's waits, with a doorbell
+  uint32_t waits = 0;            // the number of the guest's waits, if it has a doorbell
   std::vector<uint16_t> called;  // the queues whose interrupts the next run passes
   bool serves_sockets = false;   // the guest's kernel serves sockets
   bool serves_messages = false;  // the kernel serves not only TCP sockets
@@ -121,7 +121,7 @@ uint64_t Calendar::ToWire(Instant t) const {
 }
 
 Instant Calendar::FromWire(uint64_t time) const {
-  // Half of the range of numbers is reserved for sums, so that they do not overflow.
+  // Times from kNeverWire / 2 upwards count as "never", so that sums of times do not overflow.
   if (time >= kNeverWire / 2) return Instant::Never();
   return origin_ + Duration::Nanoseconds(static_cast<int64_t>(time));
 }
@@ -311,7 +311,7 @@ void Calendar::Run(Member& member, Instant limit) {
     schedule_->SetRunning(member.guest.slot());
     HandOverCalls(member);
     // A guest that gets the remaining queues or operations in a further run at this instant must
-    // not leave the instant before that run: its clock would be set back.
+    // not leave the instant before that run; otherwise the guest's clock would be set back.
     if (!member.called.empty() || (member.keeps_more && member.keeps_more())) limit = present_;
   }
   Promise(member, std::max(limit, JustAfter(present_)));
@@ -432,7 +432,8 @@ void Calendar::EndRun(Member& member) {
   member.state = Member::State::kWaiting;
   running_ = nullptr;
   if (member.shared) {
-    // No guest runs now: a guest that a device interrupts must not advance the schedule's time.
+    // Records that no guest runs, because a guest that is interrupted by a device must not advance
+    // the schedule's time.
     schedule_->SetRunning(0);
     ReadRequest(member);
   }

@@ -67,10 +67,10 @@ class Calendar {
   Guest& AddGuest(std::string name, Guest::Launcher launcher);
   // Returns the number of guests that AddGuest() has created.
   size_t guests() const { return members_.size(); }
-  // Starts all guests and lets them run until their uptime is CalendarOptions::uptime. The
-  // timeline's present instant must still be the constructor's, and it is the instant of the end of
-  // the boot. Events that Schedule() adds before or during the boot and that are due before that
-  // instant happen during the boot, at their instants.
+  // Starts all guests and lets them run until their uptime is CalendarOptions::uptime. The timeline
+  // must still be at the instant at which the constructor was called; the boot ends at this
+  // instant. Events that Schedule() adds before or during the boot, and that are due before the end
+  // of the boot, happen during the boot, at their instants.
   void Boot();
 
   // Changes CalendarOptions::timeout.
@@ -84,7 +84,7 @@ class Calendar {
   // the guest has begun to wait, at the guest's instant, with the memory of its rings
   // (SharedSchedule::SocketsOf), and returns whether the guest must run again at this instant. It
   // is never called for a kernel that serves no sockets. `keeps_more` returns, before a run,
-  // whether `after_run` will return true: then the guest does not leave the instant.
+  // whether `after_run` will return true; if so, the guest does not leave the instant.
   using AfterRun = std::function<bool(std::byte* rings)>;
   using KeepsMore = std::function<bool()>;
   void SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keeps_more);
@@ -96,8 +96,8 @@ class Calendar {
   void RunNow(const Guest& guest, const std::function<void()>& cause);
 
   const CalendarCounters& counters() const { return counters_; }
-  // Returns the present instant: the running guest's instant or, if no guest runs, the timeline's
-  // (while guests boot, the boot's).
+  // Returns the present instant. If a guest runs, this is the instant of the guest; otherwise it is
+  // the instant of the timeline or, while guests boot, of the boot's timeline.
   Instant Present() const;
   // Runs `action` as an event at `at`: as an event of the boot if `at` is before the end of the
   // boot, otherwise as an event of the timeline.

@@ -219,8 +219,8 @@ struct Hostile {
   const char* name;
   FakeGuest::Script script;
   const char* error;
-  // The timeout during the boot: longer than any machine is busy, except where the test expects the
-  // timeout.
+  // The timeout during the boot. The timeout is longer than any delay on a busy machine, except in
+  // tests that expect the timeout.
   Duration boot_timeout = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
   Duration timeout = Duration::Seconds(30);  // the timeout after the boot

@@ -15,8 +15,8 @@ class EventQueue final : public Timeline {
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
   Instant Now() const override { return now_; }
-  // Returns the instant of the next event. During RunUntil() it is never later than the end of
-  // RunUntil(), because later events may still be scheduled.
+  // Returns the instant of the next event. During RunUntil() this instant is never later than the
+  // end of RunUntil(), because later events may still be scheduled.
   Instant NextEvent() const override;
   void Schedule(Instant at, std::function<void()> action) override;
   void WakeAt(Instant at) override;

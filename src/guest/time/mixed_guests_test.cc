@@ -234,8 +234,8 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
 }
 
 // Checks that a guest does not leave an instant before it has received all interrupts of the
-// instant. Otherwise its timers would advance its clock, which would be set back for the remaining
-// interrupts, which makes a kernel panic.
+// instant. Otherwise the guest's timers would advance its clock, and the clock would be set back
+// for the remaining interrupts, which makes a kernel panic.
 TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   constexpr size_t kDevices = 60;
   std::vector<uint64_t> called;  // the instants of the interrupts, in ns
@@ -306,8 +306,8 @@ TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   }
 }
 
-// Checks that a guest may send messages in a run that takes longer than the calendar watches only
-// the doorbell.
+// Checks that a guest may send messages in a run that lasts longer than the time for which the
+// calendar watches only the doorbell.
 TEST(Doorbells, BusyGuestMaySendMessages) {
   const auto sent = SentWithDoorbell(0, [](FakeGuest& g) {
     Ready(g);

@@ -46,7 +46,8 @@ class SharedSchedule {
   // Sets the slot of the guest that runs; 0: no guest runs. Only the running guest advances the
   // current time.
   void SetRunning(uint16_t slot);
-  // Returns the time at which the guest requests to run; kNeverWire if it has not requested any.
+  // Returns the time at which the guest requests to run; kNeverWire if the guest has not requested
+  // to run.
   uint64_t Request(uint16_t slot) const;
   void ClearRequest(uint16_t slot);
 
@@ -74,8 +75,8 @@ class SharedSchedule {
   // Wakes the guest after LetRun() if it sleeps in a separate process.
   void Wake(uint16_t slot);
   // Sleeps until the guest's number of waits differs from `waits`, and returns that number. Returns
-  // nullopt if `timeout` passes before: then the guest sends a kWait message, whose time is the
-  // number of its waits.
+  // nullopt if `timeout` passes before; in that case, the guest sends a kWait message, whose time
+  // is the number of its waits.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration timeout);
 
   // --- Rings of the sockets that a guest's kernel serves, which patch 0011 adds.

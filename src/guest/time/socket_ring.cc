@@ -113,8 +113,9 @@ bool SocketRing::Refill() {
     waiting_.pop_front();
     refilled = true;
   }
-  // A guest that has operations left in its ring has itself requested to be run: it may be waiting
-  // while it carries them out, because reading its clock takes virtual time.
+  // Operations that are left in the ring do not require a further run: the guest has requested that
+  // run itself, and may be waiting while it carries out the operations, because reading its clock
+  // takes virtual time.
   return refilled || Load(control_->starved) != 0;
 }
 

@@ -83,7 +83,8 @@ TEST_F(SocketRingTest, WhatIsLargerThanTheRingIsRefused) {
 TEST_F(SocketRingTest, AGuestIsRunAgainOnlyForWhatItWasNotTold) {
   EXPECT_FALSE(ring_.Refill());
   Put(Op::kCredit, 1, 1);
-  // The guest has the credit operation, and may wait while it carries it out.
+  // Expects that no further run is necessary: the guest already has the credit operation, and may
+  // wait while it carries out the operation.
   EXPECT_FALSE(ring_.Refill());
   guest_.SetStarved(true);
   EXPECT_TRUE(ring_.Refill());

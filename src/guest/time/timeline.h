@@ -20,7 +20,7 @@ class Timeline {
   // Runs `action` as an event at `at`, which must not be before Now(). Events of one instant run in
   // the order in which they were scheduled.
   virtual void Schedule(Instant at, std::function<void()> action) = 0;
-  // Arms the only wake-up at `at`, which replaces an armed one; Never() disarms it.
+  // Arms the only wake-up at `at`, replacing a wake-up that is already armed; Never() disarms it.
   virtual void WakeAt(Instant at) = 0;
   // Sets the function that the wake-up calls; must be called once, before the first WakeAt().
   virtual void SetWake(std::function<void()> wake) = 0;

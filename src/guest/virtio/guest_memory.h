@@ -20,16 +20,17 @@ class GuestMemory {
   // process as they are at guest addresses.
   static constexpr uint64_t kAlignment = 16;
 
-  // Maps `size` bytes of `fd` from `file_offset` on, which the guest has at `guest_address`. Both
-  // `file_offset` and `guest_address` must be multiples of kAlignment. Throws Error if they are not
-  // or if the file is shorter, SystemError if the file cannot be mapped.
+  // Maps the `size` bytes of `fd` that begin at `file_offset`; the guest has these bytes at the
+  // address `guest_address`. Both `file_offset` and `guest_address` must be multiples of
+  // kAlignment. Throws Error if they are not or if the file is shorter, SystemError if the file
+  // cannot be mapped.
   void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
   void Clear() { regions_.clear(); }
   // Returns the `size` bytes at a guest address; throws Error if the bytes are not all within one
   // region.
   std::span<std::byte> At(uint64_t guest_address, uint64_t size) const;
-  // Throws Error if a page of the memory was missing when it was accessed: then the bytes that were
-  // read before are not the guest's.
+  // Throws Error if a page of the memory was missing when it was accessed; in that case, the bytes
+  // that were read before are not the guest's.
   void CheckThere() const;
 
  private:

@@ -1,5 +1,5 @@
 // The device side of one virtio network interface: the setup by vhost-user messages, and the
-// exchange of frames through the device's rings. It uses neither sockets nor time.
+// exchange of frames through the device's rings. The device side uses neither sockets nor time.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ class NetBackend {
   NetBackend& operator=(const NetBackend&) = delete;
 
   // Handles a message of the driver and returns the answer to send, if the message needs an answer.
-  // Takes ownership of the message's descriptors. For kVringKick only the answer is made: the
-  // caller must act on the notification.
+  // Takes ownership of the message's descriptors. For kVringKick, this function only makes the
+  // answer; the caller must act on the notification.
   std::optional<std::vector<std::byte>> Handle(VhostMessage& message);
   // Passes the channel for interrupts to the caller; empty until the guest has sent the channel.
   UniqueFd TakeSlaveChannel() { return std::move(slave_channel_); }

@@ -47,7 +47,7 @@ class Nic {
   // such a function frames are lost.
   void SetTransmit(Transmit transmit) { transmit_ = std::move(transmit); }
   // Reports that the simulation has sent the frame: the frame's buffer is returned to the guest,
-  // whose queues continue. Must be called once per token.
+  // whose queues continue. Must be called once for each sent frame.
   void TransmitDone(Token token);
   // Delivers a frame to the guest; returns false and counts the frame as dropped if the frame is
   // lost.

@@ -48,8 +48,8 @@ struct SharedMappings {
 
   static void Handle(int, siginfo_t* info, void*) {
     if (info->si_code > 0 && Replace(info->si_addr)) return;
-    // The fault is outside all mappings: the access is repeated, with the handler of SIGBUS that
-    // was installed before this one.
+    // The fault is outside all mappings, so the access is repeated with the handler of SIGBUS that
+    // was installed before this handler.
     sigaction(SIGBUS, &before, nullptr);
     if (info->si_code <= 0) raise(SIGBUS);  // a process, not a fault, has sent the signal
   }

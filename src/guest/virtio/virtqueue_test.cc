@@ -18,7 +18,7 @@ constexpr uint64_t kAvailable = 0x1000;
 constexpr uint64_t kUsed = 0x2000;
 constexpr uint64_t kMemory = 0x4000;
 
-// A fixture with a queue and, as its user of the memory, a simulated driver.
+// A fixture with a queue and a simulated driver, which uses the queue's memory.
 class VirtqueueTest : public testing::Test {
  protected:
   VirtqueueTest() {

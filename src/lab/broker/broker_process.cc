@@ -35,7 +35,8 @@ constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
   try {
     RunBroker(privilege::Confine(connection, owner), owner);
   } catch (const std::exception&) {
-    status = 1;  // no client receives the error; `viaduct clean` uses the record in /run/viaduct
+    // No client can receive the error. `viaduct clean` uses the record in /run/viaduct to clean up.
+    status = 1;
   }
   sys::ExitForked(status);
 }
@@ -83,7 +84,8 @@ privilege::ServiceProcess SpawnBroker() {
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
   const int pid = SystemCall("fork the broker", fork());
   if (pid == 0) BrokerMain(ends.second.get(), owner);
-  sys::AllowHighestPriority();  // after the fork, so that the lab's programs do not get this right
+  // After the fork, so that the lab's programs cannot use this priority.
+  sys::AllowHighestPriority();
   sys::BecomeInvokingUser();
   return {std::move(ends.first), pid};
 }

@@ -14,13 +14,13 @@ namespace viaduct::broker {
 // the variable names no socket.
 std::optional<UniqueFd> InheritedConnection();
 
-// Runs the broker for the user `owner`, in a process of root's half of the command
+// Runs the broker for the user `owner`, in a process that the steward has started
 // (sys/privilege/steward.h).
 void RunBroker(UniqueFd connection, const sys::Identity& owner);
 
-// Starts a broker from root's half of the command. A program without root's half (a user's own
-// scenario) must run as root: it forks the broker and becomes the invoking user. Throws
-// EnvironmentError if such a program does not run as root.
+// Starts a broker as a service of the steward (sys/privilege/steward.h). A program without a
+// steward (a user's own scenario) must run as root: the program forks the broker and becomes the
+// invoking user. Throws EnvironmentError if such a program does not run as root.
 privilege::ServiceProcess SpawnBroker();
 
 // Returns the path of the socket on which the broker of a detached lab listens.

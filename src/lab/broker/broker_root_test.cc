@@ -39,7 +39,7 @@ lab::Interface MakeInterface(const std::string& name, int link, int side) {
   return interface;
 }
 
-// Returns the line a -- b -- c, with the networks 10.0.0.0/24 and 10.0.1.0/24.
+// Returns a topology: the line a -- b -- c, with the networks 10.0.0.0/24 and 10.0.1.0/24.
 lab::Topology Line() {
   lab::Topology topology;
   topology.name = LabName();
@@ -114,7 +114,7 @@ class BrokerTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    unsetenv("SUDO_UID");  // this process stays root
+    unsetenv("SUDO_UID");  // keeps this process running as root
     unsetenv("SUDO_GID");
   }
 };
@@ -250,7 +250,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   EXPECT_EQ(WEXITSTATUS(StatusOf(client.Spawn(options))), 7);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   options.standard_input = null.get();
-  options.terminal = true;  // /dev/null is no terminal
+  options.terminal = true;  // /dev/null is not a terminal
   EXPECT_THROW(client.Spawn(options), UsageError);
   options.standard_input = -1;
   options.terminal = false;
@@ -258,7 +258,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   const Program sleeper = client.Spawn(options);
   client.Kill(sleeper.pid, SIGTERM);
   EXPECT_EQ(WTERMSIG(StatusOf(sleeper)), SIGTERM);
-  // A signal after the program's end is no error, and no other process gets the signal.
+  // A signal after the program's end is not an error, and no other process gets the signal.
   client.Kill(sleeper.pid, SIGTERM);
 }
 

@@ -30,7 +30,7 @@ namespace viaduct::broker {
 struct PacketSocketOptions {
   std::string node;
   std::string interface;
-  uint16_t ether_type = 0x0003;  // ETH_P_ALL; host order
+  uint16_t ether_type = 0x0003;  // the EtherType in host byte order; default: ETH_P_ALL
   sys::PacketFilter filter = {};
   bool promiscuous = true;
 };
@@ -42,7 +42,7 @@ struct ControlSocketOptions {
   std::string interface;
   wire::Family family = wire::Family::kIpv4;
   Kind kind = Kind::kUdp;
-  uint16_t number = 0;  // UDP port or IP protocol number
+  uint16_t number = 0;  // UDP port, or IP protocol number of a raw socket
 };
 
 // A socket in a node's namespace for an application of the simulator, like the socket of a program
@@ -58,15 +58,16 @@ using privilege::ProgramOptions;
 
 // The next hops by which packets for a destination leave a node at present.
 struct Passage {
-  // The next hops of forwarded packets; an empty interface: packets go to the simulator; an empty
-  // list: no packet leaves the node.
+  // The next hops of packets that the node forwards. A next hop with an empty interface means that
+  // packets go to the simulator. An empty list means that no packet leaves the node.
   std::vector<fib::NextHop> hops;
   std::vector<fib::NextHop> own_hops;  // the next hops of packets that the node itself sends
   bool is_foreign = false;             // the route was made by a program of the node
 };
 
-// A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins
-// act there, also from another process, and need no privilege, only the interface index.
+// A socket created inside a node's namespace, which the socket never leaves: bind(2) and multicast
+// joins apply to the node's namespace even if another process calls them. The calls need no
+// privilege, only the interface index.
 struct NodeSocket {
   UniqueFd fd;      // non-blocking
   int ifindex = 0;  // the interface's index in the node's namespace
@@ -99,18 +100,20 @@ class Client {
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // Returns a client with the connection that is inherited in VIADUCT_BROKER_FD; without one,
-  // starts a separate broker (SpawnBroker()). Throws EnvironmentError if neither is possible.
+  // Returns a client with the connection that is inherited in VIADUCT_BROKER_FD; if the variable
+  // names no connection, starts a separate broker (SpawnBroker()). Throws EnvironmentError if
+  // neither is possible.
   static Client ConnectOrSpawn();
   // Connects to the broker of a lab that is up (`viaduct up`). The broker may be stopped or busy:
   // LimitWaiting(kTimeout) applies. Throws UsageError if no such lab is up.
   static Client ConnectToLab(const std::string& lab);
   static constexpr auto kTimeout = Duration::Seconds(60);
   static constexpr auto kGrace = ipc::Caller::kGrace;
-  // Limits waiting for answers: ipc::Caller::LimitWaiting().
+  // Limits the time that the client waits for answers, as ipc::Caller::LimitWaiting() does.
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
-  // Builds the lab. Each object is recorded under /run/viaduct/NAME before it is created.
+  // Builds the lab. Each object of the lab is recorded under /run/viaduct/NAME before the object is
+  // created.
   void CreateLab(const lab::Topology& topology);
   // Takes over the broker's lab, which a failed simulator built from the same topology: the lab's
   // nodes forward by the routes of that simulator until the new one changes them. Sockets and
@@ -118,9 +121,9 @@ class Client {
   // topology.
   void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
-  // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes through
-  // the UDP socket `socket` alone, which is in an encrypted network (tunnel::ClientHub::Options).
-  // The caller keeps its descriptor of the socket.
+  // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes only
+  // through the UDP socket `socket`. The socket is in an encrypted network
+  // (tunnel::ClientHub::Options). The caller keeps its descriptor of the socket.
   void LendInnerSocket(int socket);
 
   // Opens an AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large
@@ -161,19 +164,19 @@ class Client {
   // Replaces the addresses of the interface, except IPv6 link-local addresses, which the kernel
   // makes itself.
   void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);
-  // Opens a netlink socket on which the states of the node's links arrive (sys::LinkMonitor).
-  // Nothing can be changed through it: the kernel also checks the privileges of the process that
-  // writes to it.
+  // Opens a netlink socket on which the states of the node's links arrive (sys::LinkMonitor). The
+  // socket cannot be used to change the node's network: the kernel also checks the privileges of
+  // the process that writes to the socket.
   UniqueFd OpenLinkMonitor(const std::string& node);
 
   // Opens the tables of a node that forwards frames outside of the simulator: an RBridge, or a node
   // with a forwarding program. Throws UsageError for other nodes.
   Tables OpenTables(const std::string& node);
 
-  // Calls lab::OpenUpcalls() for a node whose data plane is the kernel. Returns the simulator's end
-  // of the TUN device.
+  // If the data plane of the node is the kernel, calls lab::OpenUpcalls() for the node. Returns the
+  // simulator's end of the TUN device.
   UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families);
-  // Holds packets to `neighbours`, or releases them (lab::HoldNeighbours()).
+  // Makes packets to `neighbours` wait, or sends the waiting packets (lab::HoldNeighbours()).
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);
   // Opens the node's table of multicast routes among `interfaces` (sys::OpenMulticastRouting()).
@@ -186,7 +189,7 @@ class Client {
   Program Spawn(const ProgramOptions& options);
   void Kill(int pid, int signal);
 
-  // Throws Error if the broker, and with it its lab, has ended. Sends nothing.
+  // Throws Error if the broker has ended, which also ends the lab. Sends nothing.
   void CheckAlive() const;
 
   // Records the history of the lab's simulator, for `ls` and Describe().
@@ -196,8 +199,9 @@ class Client {
   // Makes the lab outlive the connection, until DestroyLab() (`viaduct up`). The DestroyLab() of a
   // client whose connection is from NewConnection() does nothing.
   void Detach();
-  // Opens a further connection to the same broker, for a process that the caller starts (that
-  // process inherits the descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  // Opens a further connection to the same broker, for a process that the caller starts. That
+  // process inherits the descriptor, whose number must be in VIADUCT_BROKER_FD. Close-on-exec is
+  // set.
   UniqueFd NewConnection();
 
  private:
@@ -205,7 +209,7 @@ class Client {
   std::unique_ptr<State> state_;
 };
 
-// The routes of one node as a RouteSink.
+// A RouteSink that changes the routes of one node.
 class NodeRoutes final : public fib::RouteSink {
  public:
   NodeRoutes(std::shared_ptr<Client> client, std::string node)

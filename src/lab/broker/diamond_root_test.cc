@@ -150,7 +150,7 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     const auto [address, length] =
         SocketAddress(wire::IpAddress::Parse(AddressOnDiamond(family_, kLastLink, 2 + flow)));
     const std::array<int, 2> words{flow, number};
-    // A full neighbour queue may refuse the packet; the tests then see it as lost.
+    // A full neighbour queue may refuse the packet; the tests count such a packet as lost.
     sendto(from_.get(), words.data(), sizeof words, 0, reinterpret_cast<const sockaddr*>(&address),
            length);
   }
@@ -175,8 +175,9 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     return arrival;
   }
 
-  // Waits until a packet of every flow arrives and the packets have taken exactly the paths `ways`:
-  // all neighbours are resolved then, and all route changes are in effect on every node.
+  // Waits until a packet of every flow arrives and the packets have taken exactly the paths `ways`.
+  // When this function returns, all neighbours are resolved and all route changes are in effect on
+  // every node.
   void Settle(const std::set<int>& ways) const {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
     std::set<int> seen, arrived;
@@ -242,8 +243,8 @@ TEST_P(DiamondTest, AHopThatGoesMovesItsFlowsOnly) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways before = SendFlows();
-  // Changes the routes between the packets of the flows: a flow keeps its path as long as the path
-  // remains.
+  // Changes the routes while no packet is on its way. A flow must keep its path as long as the path
+  // exists.
   Replace(only_c_);
   EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByC, kFlows)));
   Replace(only_b_);

@@ -111,7 +111,8 @@ TEST_F(JoinedLossTest, TheFramesAreLostThatTheModelLoses) {
   EXPECT_GT(wire["arrived_bytes"].get<uint64_t>(), wire["delivered_bytes"].get<uint64_t>());
 }
 
-// A loss of 0% loses no frame and a loss of 100% loses every frame: rounding changes neither.
+// A loss of 0% must lose no frame and a loss of 100% must lose every frame, although probabilities
+// are rounded.
 TEST_F(JoinedLossTest, AllAndNothing) {
   JoinedLine line(2, fib::kJoinedPlane, {{1, "loss=0%"}, {2, "loss=100%"}});
   EndTap from(line.client(), "n0"), middle(line.client(), "n2"), to(line.client(), "n3");

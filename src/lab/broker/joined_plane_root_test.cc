@@ -1,5 +1,5 @@
-// Tests the data plane `joined`: paths are joined when that is possible, and stop being joined at
-// once when it becomes impossible. Needs root.
+// Tests the data plane `joined`: paths must be joined when joining is possible, and must stop being
+// joined at once when joining becomes impossible. Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace viaduct::broker {
 namespace {
 
-using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
+using namespace wire::packet;  // NOLINT(google-build-using-namespace): short packet descriptions
 using test::EndTap;
 using test::JoinedLine;
 using test::MacOnLine;
@@ -166,8 +166,8 @@ TEST_F(JoinedPlaneTest, MtusThatChange) {
       "long frames are lost");
 }
 
-// A router that has learned a smaller path MTU forwards IPv6 by it (net/ipv6/ip6_output.c,
-// ip6_forward()).
+// A router that has learned a smaller path MTU uses this MTU when it forwards IPv6 packets
+// (net/ipv6/ip6_output.c, ip6_forward()).
 TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
   JoinedLine line(3);
   EndTap from(line.client(), "n0"), to(line.client(), "n4");
@@ -196,7 +196,8 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
   send(1400 - 48);
   EXPECT_EQ(Datagrams(to.Take()), 1U) << "the short one";
   EXPECT_THAT(from.Take(), testing::Contains(testing::HasSubstr("icmpv6 2/0")));
-  // While n2's kernel has the exception, paths to the destination end at n2 and begin again there.
+  // While n2's kernel has this path MTU exception, paths to the destination end at n2 and begin
+  // again there.
   AwaitJoined(
       [&] {
         const uint64_t to_it = line.Count(1, "joined"), through_it = line.Count(2, "joined");
@@ -220,8 +221,8 @@ TEST_F(JoinedPlaneTest, AForgedSource) {
   };
   send("10.1.2.1");  // 10.1.2.1 is an address of n2
   EXPECT_EQ(to.Take().size(), 0U);
-  // 10.1.3.2 is an address of n4, which is no router of the path; n4's kernel discards the packet,
-  // too.
+  // 10.1.3.2 is an address of n4, which is not a router of the path. The kernel of n4 discards the
+  // packet, too.
   send("10.1.3.2");
   send("10.9.9.9");
   EXPECT_THAT(to.Take(), testing::Contains(testing::HasSubstr("10.9.9.9")));

@@ -63,8 +63,8 @@ void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
   throw UsageError(fmt::format("UDP port {}: only root may use this port", hub.port));
 }
 
-// Opens the hub in the calling thread's network namespace, which must be the one that reaches the
-// clients.
+// Opens the hub in the calling thread's network namespace, from which the clients must be
+// reachable.
 std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
                                            const sys::Identity& owner, UniqueFd inner_socket) {
   if (topology.remotes.empty()) return nullptr;
@@ -210,7 +210,8 @@ void Forward(Equipment equipment, const std::function<void()>& ready) {
   // Enters the base folder of the SPECs with the user's rights. If this fails, only SPECs with
   // relative file names are affected: they report an error later.
   if (chdir(equipment.directory.c_str()) != 0) errno = 0;
-  // Signals are caught before the engine's threads start, so that this applies to the threads, too.
+  // Blocks the signals before the engine's threads start, so that the signals are blocked in the
+  // threads, too.
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
   engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports), equipment.hub));
   engine.Start();

@@ -1,5 +1,5 @@
-// The path engine of a lab: a separate process that connects the fabric's ends of the lab's
-// emulated links.
+// The path engine of a lab: a separate process that forwards frames between the interfaces by which
+// emulated links end in the fabric.
 #pragma once
 
 #include <optional>

@@ -22,8 +22,8 @@
 namespace viaduct::broker {
 namespace {
 
-// Returns the forwarder's error messages that are in the pipe, as one line; empty if there are
-// none.
+// Returns the forwarder's error messages that are in the pipe, as one line; empty if there are no
+// messages.
 std::string ReadWords(int pipe) {
   std::array<char, 500> bytes{};
   const ssize_t count = read(pipe, bytes.data(), bytes.size());
@@ -117,7 +117,7 @@ void LabForwarder::Record(bool absent) {
 
 // Closes the sockets of the ended forwarder in a thread: the kernel takes some 20 ms to close a
 // packet socket (packet_release(), synchronize_net()), and neither the new forwarder nor the broker
-// waits for that.
+// should wait for the closing.
 void LabForwarder::Restart() {
   ++restarts_;
   LastWords();

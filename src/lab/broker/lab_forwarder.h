@@ -32,17 +32,17 @@ class LabForwarder {
   // Starts a new forwarder in place of an ended one. Throws Error; no forwarder runs then.
   void Restart();
   // Must be called when the node's own addresses have changed: the forwarder must not receive
-  // packets for them. Throws Error.
+  // packets for these addresses. Throws Error.
   void Refilter(const std::string& node);
 
-  // Returns the reason why the last ended forwarder ended; empty if none has ended.
+  // Returns the reason why the previous forwarder ended; empty if none has ended.
   std::string LastWords();
 
   // The forwarder's wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
 
  private:
-  // The broker's copy of a packet socket of the forwarder.
+  // The broker's copy of the descriptor of a packet socket that the forwarder uses.
   struct Port {
     wire::MacAddress mac;
     UniqueFd socket;

@@ -109,7 +109,7 @@ lab::Lab& LabOperations::TheLab() {
 }
 
 LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
-  TheLab().GetNode(node);  // throws if the lab has no such node
+  TheLab().GetNode(node);  // throws an exception if the lab has no such node
   return nodes_.at(node);
 }
 
@@ -392,7 +392,7 @@ void LabOperations::NoteSimulator(const lab::SimulatorHistory& history) {
 }
 
 void LabOperations::NoteKeepersEnd() {
-  // If the supervisor has given up, that is the reason of its end, and is recorded already.
+  // If the supervisor has given up, the reason for its end is recorded already.
   if (simulator_.given_up) return;
   lab::SimulatorHistory history = simulator_;
   history.last_death = UtcNow();
@@ -403,7 +403,7 @@ void LabOperations::NoteKeepersEnd() {
 }
 
 nlohmann::json LabOperations::Describe() {
-  CollectPrograms();  // a program may have ended just now
+  CollectPrograms();  // collects programs that have ended just before
   nlohmann::json description = TheLab().topology();
   description["broker_pid"] = getpid();
   description["owner_uid"] = owner_.uid;
@@ -467,7 +467,8 @@ bool LabOperations::OnReadable(int descriptor) {
   const auto found = std::ranges::find_if(nodes_, [&](const auto& entry) {
     return entry.second.monitor.fd() == descriptor || entry.second.routes->EventFd() == descriptor;
   });
-  if (found == nodes_.end()) return true;  // the lab was removed earlier in this round of the loop
+  // The lab was removed earlier while the loop handled another descriptor.
+  if (found == nodes_.end()) return true;
   if (found->second.monitor.fd() != descriptor) {
     found->second.routes->TakeEvents();
     if (forwarder_) forwarder_->Refilter(found->first);  // the node may have got other addresses
@@ -478,7 +479,7 @@ bool LabOperations::OnReadable(int descriptor) {
   const bool has_risen =
       std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
   // The table of a forwarder must lose the routes through an interface that went down; the kernel's
-  // own table loses them by itself.
+  // own table loses these routes without help.
   const bool has_table = found->second.routes->Shared().has_value();
   if (is_lost || has_risen || has_table) found->second.routes->Reinstall();
   if (joined_) {
@@ -518,7 +519,7 @@ void LabOperations::CollectPrograms() {
     if (found == programs_.end()) continue;
     const int32_t value = status;
     // The pipe takes four bytes without blocking. A client may have closed the reading end (EPIPE;
-    // SIGPIPE is not raised): that is no error.
+    // SIGPIPE is not raised): this is not an error.
     if (write(found->second.get(), &value, sizeof value) < 0 && errno != EPIPE) {
       throw SystemError("report an exit status", errno);
     }
@@ -528,7 +529,8 @@ void LabOperations::CollectPrograms() {
 }
 
 void LabOperations::EndPrograms() {
-  // A process that forks during a round is found in the next round.
+  // A process that is forked while the loop ends other processes is found when the loop searches
+  // again.
   for (int round = 0; round < 5; ++round) {
     CollectPrograms();
     const auto pids = sys::Descendants();

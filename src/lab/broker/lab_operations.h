@@ -18,8 +18,8 @@
 
 namespace viaduct::broker {
 
-// Holds at most one lab during its lifetime, because a broker serves one run. For use by one
-// thread.
+// An object of this class holds at most one lab during its lifetime, because a broker serves one
+// run. For use by one thread.
 class LabOperations final : public Operations {
  public:
   // `signals`: a signalfd for SIGCHLD (to reap programs) and for the signals that end the broker.
@@ -84,8 +84,8 @@ class LabOperations final : public Operations {
 
   lab::Lab& TheLab();
   void RecordTopology() const;
-  // `reasons`: for some nodes, the reason for their data plane, or the reason why paths are not
-  // joined at them.
+  // `reasons`: the key is the name of a node, the value the reason for the node's data plane, or
+  // the reason why paths through the node are not joined.
   static std::map<std::string, NodeState> MakeNodes(
       const lab::Lab& lab, const std::map<std::string, std::string>& reasons);
   NodeState& StateOf(const std::string& node);

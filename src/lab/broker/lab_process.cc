@@ -30,8 +30,8 @@ namespace {
 
 using Work = std::function<void(const std::function<void()>& ready)>;
 
-// The protocol of the process's only message to the broker: a reply when the process is ready, or
-// its error.
+// The protocol of the only message that the process sends to the broker: a reply when the process
+// is ready, or an error.
 constexpr ipc::Service kStartService = {"start", 1};
 constexpr mode_t kLastWordsMode = 0644;
 
@@ -73,8 +73,8 @@ UniqueFd OpenLastWords(const std::string& path) {
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               UniqueFd answer, const Work& work) {
   std::optional<ipc::Connection> broker(std::in_place, std::move(answer), kStartService);
-  // Whether the process has started; the broker does not read errors of the process after its
-  // start.
+  // Whether the process has started. After the start the broker no longer reads errors of the
+  // process.
   bool works = false;
   const auto fail = [&](const Error& error) {
     if (works) {

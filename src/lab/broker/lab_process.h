@@ -17,8 +17,8 @@ struct LabProcess {
   std::vector<int> keep;   // the descriptors that the process keeps
   // The path of the file for standard error and the last error; empty: no file.
   std::string last_words;
-  // Whether the process runs users' code. If so, root has no capabilities in it, either, and the
-  // process is killed if it does not call `ready` within kTimeout.
+  // Whether the process runs users' code. If true, the process has no capabilities even if its
+  // owner is root, and it is killed if it does not call `ready` within kTimeout.
   bool runs_users_code = false;
   static constexpr auto kTimeout = Duration::Seconds(10);
   // The socket of the client that waits for the process to start; -1: none. When the client closes
@@ -30,9 +30,9 @@ struct LabProcess {
 
 // Forks the process from the broker. The process keeps no descriptors of the broker except `keep`,
 // runs as the owner without capabilities (root keeps its own) at the highest priority, and ends
-// with the broker. It runs `work`, which calls `ready` when it does its task, and returns when the
-// process must end. Returns the pid after the call of `ready`. Throws the error that `work` threw
-// before that call (an Error with the same message).
+// with the broker. It runs `work`, which must call `ready` as soon as it can do its task, and must
+// return when the process must end. Returns the pid after the call of `ready`. Throws the error
+// that `work` threw before that call (an Error with the same message).
 int StartLabProcess(const LabProcess& process, const sys::Identity& owner,
                     const std::function<void(const std::function<void()>& ready)>& work);
 

@@ -13,7 +13,7 @@
 namespace viaduct::broker {
 namespace {
 
-// The process hangs, like one that reads a user's file without end.
+// The process hangs, like a process that reads a user's file without end.
 TEST(LabProcessTest, OneThatHangsIsEndedWhenNobodyWaitsForIt) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to enter a namespace";
   auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);

@@ -55,7 +55,7 @@ class Operations {
   // Detaches the lab. Returns the listening socket on which further clients reach the broker.
   virtual UniqueFd Detach() = 0;
 
-  // Whether this user may connect to a detached lab.
+  // Whether the user `uid` may connect to a detached lab.
   virtual bool MayConnect(uid_t uid) const = 0;
   // Returns further descriptors to poll (link events, ended programs, signals); OnReadable()
   // handles a readable one. OnReadable() returns false if the broker must clean up and end.

@@ -32,7 +32,8 @@ TEST(PlaneComparisonTest, WhatTheClockDecidesIsNoDifferenceOfPlanes) {
   EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
   plane.forwarded["s"] = 7;
   EXPECT_NE(test::ForwardedOtherwise(plane, kernel), "");
-  // The host forwarded two more of the answers that a router sends once a second.
+  // The host forwarded two more of the answers ("no route") whose rate the router limits to one a
+  // second: the numbers of forwarded packets are then not compared.
   plane.clocked["s/eth0"] = 5;
   EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
 }

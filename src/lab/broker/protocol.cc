@@ -55,7 +55,7 @@ fib::Route RouteOf(const RouteRecord& record) {
   }
   hop.interface.assign(record.interface, end);
   const auto extra = static_cast<size_t>(route.destination.address.Length());
-  for (size_t i = extra; i < 16; ++i) {  // the tail of an IPv4 address is zero
+  for (size_t i = extra; i < 16; ++i) {  // sets the unused bytes of an IPv4 address to zero
     route.destination.address.bytes[i] = hop.gateway.bytes[i] = 0;
   }
   route.destination = route.destination.Network();

@@ -35,10 +35,11 @@ enum class Request : uint16_t {
   kOpenLinkMonitor,      // payload: a node; reply: the descriptor of the netlink socket
   kOpenTransportSocket,  // reply: the socket
   kOpenUpcalls,          // payload: a node, families; reply: the descriptor of the TUN device
-  kSetNeighbours,        // a node, neighbours (interface, address, mac), held; reply: nothing
-  kOpenTables,           // payload: a node; reply: table_words; the descriptors of Tables
-  kOpenMulticast,        // payload: a node, a family, interfaces; reply: the socket
-  kAdoptLab,             // payload: a lab::Topology; reply: nothing
+  // payload: a node, neighbours (interface, address, mac), held; reply: nothing.
+  kSetNeighbours,
+  kOpenTables,       // payload: a node; reply: table_words; the descriptors of Tables
+  kOpenMulticast,    // payload: a node, a family, interfaces; reply: the socket
+  kAdoptLab,         // payload: a lab::Topology; reply: nothing
   kReadRoutes,       // payload: a node; reply: a file with the payload of kApplyRoutes, all kAdded
   kNoteSimulator,    // payload: a lab::SimulatorHistory; reply: nothing
   kLendInnerSocket,  // payload: none, but a socket is passed; reply: nothing
@@ -55,7 +56,7 @@ enum class RouteChange : uint8_t { kReplaced = 0, kAdded = 1, kRemoved = 2 };
 
 // The flags in RouteRecord::flags.
 inline constexpr uint8_t kFurtherHop = 1;  // the record adds a next hop to the previous route
-inline constexpr uint8_t kPreferred = 2;   // the route is in fib::Table::kPreferred
+inline constexpr uint8_t kPreferred = 2;   // the table of the route is fib::Table::kPreferred
 
 struct RouteRecord {
   uint32_t metric;
@@ -77,7 +78,8 @@ struct RoutesRequest {
 // Decodes the payload of kApplyRoutes. Throws ipc::ProtocolError if it is malformed.
 RoutesRequest DecodeRoutes(std::string_view payload);
 
-// Returns the member "family" of a request. Throws UsageError if it is missing or neither 4 nor 6.
+// Returns the member "family" of a request. Throws UsageError if the member is missing or neither 4
+// nor 6.
 wire::Family DecodeFamily(const nlohmann::json& request);
 wire::Family FamilyOf(int number);  // `number`: 4 or 6; throws UsageError otherwise
 

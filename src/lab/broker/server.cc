@@ -246,7 +246,7 @@ bool Server::ServeRound() {
 void Server::NoteEnd(const Connection& connection) {
   if (&connection != keeper_) return;
   keeper_ = nullptr;
-  if (!listener_) return;  // the lab was removed before
+  if (!listener_) return;  // the lab was removed earlier
   try {
     operations_.NoteKeepersEnd();
   } catch (const Error&) {  // `viaduct ls` will not show the supervisor's end; the lab continues
@@ -254,7 +254,7 @@ void Server::NoteEnd(const Connection& connection) {
 }
 
 void Server::Accept() {
-  if (!listener_) return;  // the lab was destroyed in this round
+  if (!listener_) return;  // the lab was destroyed while the loop handled another descriptor
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   ucred peer{};
   socklen_t length = sizeof peer;

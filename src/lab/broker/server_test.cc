@@ -318,7 +318,7 @@ TEST_F(ServerTest, HostileJsonIsRefused) {
   Connection wrong_type(client.NewConnection(), kService);
   wrong_type.Send(Request::kKill, 1, R"({"pid":"1; true","signal":9})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("wrong type"));
-  // The connection stays usable after a refused request.
+  // The connection must be usable after a refused request.
   wrong_type.Send(Request::kKill, 2, R"({"pid":1})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
   wrong_type.Send(privilege::ProgramRequest::kSpawn, 3,

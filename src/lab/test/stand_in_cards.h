@@ -1,5 +1,5 @@
-// A stand-in for Wi-Fi cards: their interfaces are ends of veth pairs, whose MAC addresses identify
-// the card.
+// A substitute for Wi-Fi cards in tests. The interfaces of the simulated cards are ends of veth
+// pairs, whose MAC addresses identify the card.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace viaduct::lab {
 
-// Keeps no state about the namespaces of cards: as with the kernel, another process sees the same
-// cards.
+// Objects of this class store no state about the namespaces of cards, so that another process sees
+// the same cards, as with the kernel's cards.
 class StandInCards : public sys::WirelessCards {
  public:
   static wire::MacAddress MacOf(uint8_t card, uint8_t part) {

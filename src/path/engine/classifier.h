@@ -32,7 +32,7 @@ class Classifier {
     size_t out = 0;     // index of the port at the far end
     wire::LinkTag tag;  // pushed (wire::PushTag) before the frame leaves through port `out`
   };
-  // Removes the link's tag from `frame` (a single frame from `port`, no super-frame; see
+  // Removes the link's tag from `frame` (a single frame from `port`, not a super-frame; see
   // port/super_frame.h); the frame then begins later in the same memory. Returns nothing when the
   // frame belongs to no pair, or cannot carry the far end's tag (an ARP frame cannot carry a
   // label); the caller must then drop the frame. An untagged attachment receives all frames that no
@@ -40,7 +40,8 @@ class Classifier {
   std::optional<Match> Classify(size_t port, wire::Bytes& frame) const;
 
  private:
-  // The match of the frames that arrive at one end of a pair.
+  // The pair and direction of the frames that arrive at one end of a pair, and the port and tag of
+  // the far end.
   struct End {
     uint32_t pair = 0;
     Direction direction = Direction::kUp;
@@ -49,7 +50,7 @@ class Classifier {
   };
   static constexpr size_t kVlans = 4096;
   static constexpr int32_t kNone = -1;
-  // The indices into ends_ of the attachments of one port, by the tag of their frames.
+  // The attachments of one port, as indices into ends_, by the tag that their frames have.
   struct PortTable {
     std::array<int32_t, kVlans> by_vlan;
     std::unordered_map<uint32_t, int32_t> by_label;
@@ -61,7 +62,8 @@ class Classifier {
 
   std::vector<PortTable> ports_;
   std::vector<End> ends_;
-  std::vector<std::vector<sys::PacketFilter>> filters_;  // indexed by pair; one per class, in order
+  // Indexed by pair; one filter per class, in order.
+  std::vector<std::vector<sys::PacketFilter>> filters_;
 };
 
 }  // namespace viaduct::engine

@@ -46,7 +46,7 @@ enum class Waiting {
 
 struct Config {
   std::string name;                // name of the run, for the control socket and the statistics
-  std::vector<std::string> ports;  // names for messages and statistics, by index
+  std::vector<std::string> ports;  // the ports' names for messages and statistics, by index
   std::vector<Pair> pairs;
   uint64_t seed = 1;
   int64_t memory = int64_t{512} << 20;  // maximum memory for all waiting frames, in bytes

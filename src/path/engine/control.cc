@@ -60,7 +60,8 @@ void ControlServer::Serve() {
 }
 
 void ControlServer::Serve(int fd) {
-  if (!Read(connections_.at(fd))) connections_.erase(fd);  // closing the socket also ends its watch
+  // Closing the socket also removes the socket from poller_.
+  if (!Read(connections_.at(fd))) connections_.erase(fd);
 }
 
 // Reads and answers the requests that a connection has sent. Returns false when the connection has

@@ -22,8 +22,8 @@ namespace viaduct::engine {
 class ControlServer {
  public:
   // Handles a request. Returns the members to add to the answer {"ok": true}, or null if the
-  // members are not known yet and AnswerWaiting() will supply them. An exception becomes the error
-  // answer.
+  // members are not known yet and AnswerWaiting() will supply them. If the handler throws an
+  // exception, the exception becomes the error answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.
@@ -33,7 +33,7 @@ class ControlServer {
   int fd() const { return poller_.fd(); }
   // Handles pending connections and requests; never blocks.
   void Serve();
-  // Answers every request that is waiting for an answer, with these members.
+  // Answers every request that is waiting for an answer; the answers have the members `members`.
   void AnswerWaiting(const nlohmann::json& members);
 
  private:
@@ -56,9 +56,9 @@ class ControlServer {
   std::map<int, Connection> connections_;
 };
 
-// Sends one request to the path that listens on this socket and returns the path's answer. Throws
-// an error answer as an exception with its exit status, UsageError if no path listens on the socket
-// any more, and Error if the path does not answer within `timeout`.
+// Sends one request to the path that listens on the socket `socket_path` and returns the path's
+// answer. Throws an error answer as an exception with the answer's exit status, UsageError if no
+// path listens on the socket any more, and Error if the path does not answer within `timeout`.
 nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request,
                    Duration timeout = Duration::Seconds(10));
 

@@ -83,7 +83,7 @@ std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t thread
   return thread_of;
 }
 
-// Returns `config` with the maximum frame length, if it is not given, from the MTUs of the ports.
+// Returns `config`; if the maximum frame length is not given, sets it from the MTUs of the ports.
 Config Complete(Config config, const std::vector<std::unique_ptr<io::AnyPort>>& ports) {
   if (config.frame_bytes != 0) return config;
   constexpr size_t kHeaders = wire::EthernetHeader::kSize + 2 * wire::VlanTag::kSize;
@@ -103,7 +103,7 @@ void Check(const Config& config, size_t ports) {
   }
 }
 
-// Returns the index of the pair and the index of the class (0: no class) of a change.
+// Returns the indices of the pair and of the class (0: no class) that a change names.
 std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
   const auto pair = std::find_if(config.pairs.begin(), config.pairs.end(),
                                  [&](const Pair& each) { return each.name == change.pair; });
@@ -119,7 +119,7 @@ std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
 }
 
 // Constructs a pipeline to report errors of a SPEC or its files on the caller's thread. When the
-// loop reads the files, they are in the page cache.
+// loop later reads the files, they are in the page cache.
 void Try(const Config& config, const path::Spec& spec, size_t class_index) {
   MemoryBudget budget(config.memory);
   FramePool pool(budget, config.memory, config.frame_bytes);
@@ -252,7 +252,7 @@ class Engine::Impl {
     return *receivers_[direction == Direction::kUp ? entry.a.port : entry.b.port];
   }
 
-  // Calls `use` for each pipeline, in the order of the trace's interfaces.
+  // Calls `use` for each pipeline, in the order in which a pcapng trace numbers its interfaces.
   template <class Use>
   void ForEachPipeline(Use use) const {
     for (size_t i = 0; i < config_.pairs.size(); ++i) {

@@ -40,7 +40,7 @@ struct PortStatistics {
   uint64_t unmatched = 0;  // frames that belong to no pair (another VLAN, another label), dropped
   uint64_t too_long = 0;   // frames over Config::frame_bytes, dropped
   bool up = true;          // false: the interface vanished or is down
-  std::string access;      // io::AnyPort::Description()
+  std::string access;      // result of io::AnyPort::Description()
 };
 struct Statistics {
   std::vector<PipelineStatistics> pipelines;

@@ -1,5 +1,6 @@
-// Fuzz test of an engine's loop: frames with any bytes and any metadata pass tags, classes and
-// every stage. No access may be out of bounds, and every frame must be counted.
+// Fuzz test of an engine's loop: frames with arbitrary bytes and metadata pass through the handling
+// of tags, the classifier and every stage. No access may be out of bounds, and every frame must be
+// counted.
 #include <cstring>
 
 #include "base/test_clock.h"

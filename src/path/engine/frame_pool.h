@@ -35,14 +35,14 @@ class FramePool final : public path::FrameStore {
   static constexpr size_t kOverhead = 128;
 
   // `frame_bytes`: the maximum length of a frame. `limit`: the initial size of the budget in bytes,
-  // the maximum that a pool can hold. Throws UsageError if not even one frame fits in the limit, or
-  // SystemError.
+  // which is also the maximum that a pool can hold. Throws UsageError if not even one frame fits in
+  // the limit, or SystemError.
   FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes);
   ~FramePool() override;
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  // Takes memory for this many bytes of frames in advance, up to the available budget, so that the
+  // Takes memory for `bytes` bytes of frames in advance, up to the available budget, so that the
   // first frames do not wait for page faults.
   void Prepare(int64_t bytes);
   // Creates a frame with these bytes; returns nothing when memory is exhausted.

@@ -20,7 +20,7 @@ struct Target {
 
 struct SpecChange {
   Target target;
-  std::string text;  // for path::ChangeSpec()
+  std::string text;  // the keys to change, for path::ChangeSpec()
 };
 
 // Keeps the intended SPEC of every pipeline of an engine, so that a change need only name the keys
@@ -31,8 +31,8 @@ class LivePath {
   LivePath(const Config& config, std::function<void(const Change&)> check,
            std::function<void(const Change&)> apply);
 
-  // Changes the keys that the texts give. Throws UsageError, and changes nothing, if a text or a
-  // target is wrong or the engine refuses.
+  // Changes the keys that the texts of `changes` give. Throws UsageError, and changes nothing, if a
+  // text or a target is wrong or the engine refuses a change.
   void Set(const std::vector<SpecChange>& changes);
   void Set(const Target& target, const std::string& text) { Set({{target, text}}); }
   // Sets the links of a target up or down. A link that is down loses every packet that arrives;

@@ -16,7 +16,7 @@ namespace {
 // The number of bursts that one poll reads from a port before other ports are polled.
 constexpr int kBurstsPerLook = 4;
 // The time before a deadline in which the loop spins instead of sleeping, because a sleep may end
-// this much late.
+// late by this time.
 constexpr Duration kSpin = Duration::Microseconds(50);
 // The maximum spinning time before a deadline, for a thread that is pinned to a processor, if its
 // sleeps were observed to end later than kSpin.
@@ -26,8 +26,8 @@ constexpr Duration kMaxSpin = Duration::Milliseconds(2);
 constexpr Duration kNoLook = Duration::Microseconds(5);
 // The maximum time between two polls of a port, so that its ring does not fill up meanwhile.
 constexpr Duration kMaxInterval = Duration::Milliseconds(1);
-// The ports of a path with less delay than this are polled constantly, because there is no time to
-// wait.
+// If the delay of a path is less than this time, the path's ports are polled constantly, because
+// there is no time to wait.
 constexpr Duration kMinDelayToSpend = Duration::Microseconds(200);
 // The time after the last frame during which a port is still polled periodically.
 constexpr Duration kLinger = Duration::Milliseconds(20);
@@ -80,7 +80,7 @@ Loop::~Loop() = default;
 
 std::unique_ptr<SpillDisks> Loop::OpenDisks(MemoryBudget& budget) {
   if (config_.spill.empty()) return nullptr;
-  size_t queues = 0;  // one queue of the rate and one of the delay in each pipeline
+  size_t queues = 0;  // each pipeline has one queue in its rate stage and one in its delay stage
   for (const Pair& pair : config_.pairs) queues += 4 * (1 + pair.classes.size());
   const auto share = config_.memory / kShareOfBuffers / config_.threads;
   const auto sizes = SpillDisks::SizesFor(share, queues);
@@ -204,9 +204,9 @@ void Loop::Turn() {
   if (lateness_.Count() == count_before + 1) LearnLead();
 }
 
-// Measures the time that a single frame takes from the beginning of a turn until its port has sent
-// it. Half of this time is before the instant of the kernel's time stamp (measured); a longer
-// send_lead_ would send frames early.
+// Measures the time from the beginning of a turn until a port has sent a single frame. Half of this
+// time passes before the kernel's time stamp of the frame (measured); a longer send_lead_ would
+// send frames early.
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
   const Duration way = std::min(sent_ - now_, kMaxWayDuration);
@@ -231,8 +231,8 @@ void Loop::Read(Receiver& receiver) {
   }
 }
 
-// Returns the instant up to which all frames have been read that may enter a pipeline before the
-// frames of this receiver.
+// Returns the instant up to which the ports have been read whose frames may enter a pipeline before
+// the frames of `receiver`: its own port, and the ports of all other receivers of its group.
 Instant Loop::SearchedOf(const Receiver& receiver) const {
   if (receiver.group == kNone) return receiver.searched;
   Instant searched = Instant::Never();
@@ -464,7 +464,7 @@ void Loop::Idle() {
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
-    // Ports that the loop waits for must also be polled while other work is always due.
+    // Even if other work is always due, the ports that the loop waits for must be polled.
     if (next <= now && (listened_ == 0 || now - waited_ < kMaxInterval)) return;
     window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - send_lead_, retry_);

@@ -42,8 +42,8 @@ class Loop {
   // The ports are not owned; a port's receiving and sending side may belong to different loops.
   void AddReceiver(size_t port, io::AnyPort* from);
   void AddSender(size_t port, io::AnyPort* to);
-  // Adds a file to which every packet's fate is written in this format. Must be called before the
-  // pipelines are added; `file` must outlive the loop.
+  // Adds a file to which every packet's fate is written in the format `format`. Must be called
+  // before the pipelines are added; `file` must outlive the loop.
   void AddTrace(TraceFile* file, path::TraceFormat format) { traces_.push_back({file, format}); }
   // Adds the pipeline of one direction of a class of a pair (class 0: packets that no class
   // matches). Must be called after the ports are added. Throws UsageError if the SPEC's files are
@@ -91,7 +91,7 @@ class Loop {
  private:
   static constexpr size_t kBurst = 64;
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // the disks' tag in waiter_
+  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // identifies the disks in waiter_
 
   struct Lane {  // a pipeline and its ports
     size_t pair = 0, class_index = 0;
@@ -108,7 +108,8 @@ class Loop {
   // A frame that has been read and must enter its pipeline.
   struct Arrival {
     Instant at;
-    uint64_t turn = 0;  // arrivals_ when the frame was read: order of equal instants
+    // Value of arrivals_ when the frame was read; orders frames of the same instant.
+    uint64_t turn = 0;
     uint32_t lane = 0;
     path::FrameHandle frame = path::kNoFrame;  // kNoFrame: no memory was available
     uint32_t bytes = 0;
@@ -125,8 +126,8 @@ class Loop {
     io::AnyPort* from = nullptr;
     Instant searched;    // all frames stamped up to this instant have been pushed
     Instant last_frame;  // instant at which the last frame was found
-    Duration interval;   // between polls while frames arrive; zero: poll always
-    uint64_t turn = 0;   // number of the turn of the last poll
+    Duration interval;   // interval between polls while frames arrive; zero: poll always
+    uint64_t turn = 0;   // number of the turn in which the port was last polled
     bool listened = false;
     uint64_t unmatched = 0, too_long = 0;
     std::vector<uint32_t> lanes;
@@ -192,7 +193,7 @@ class Loop {
   std::vector<Lane> lanes_;
   std::vector<Group> groups_;
   std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
-  EventHeap events_, poll_schedule_;  // indexed by lanes_ and by receivers_ respectively
+  EventHeap events_, poll_schedule_;  // items: indices into lanes_ and into receivers_ respectively
   std::vector<uint32_t> due_, touched_;
   Instant now_;
   Instant sent_;    // the clock after the last transmission
@@ -214,7 +215,7 @@ class Loop {
   Mutex mutex_;
   std::vector<std::function<void()>> tasks_ VIADUCT_GUARDED_BY(mutex_);
   bool running_ VIADUCT_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> called_ = false;  // there are tasks, or the loop must stop
+  std::atomic<bool> called_ = false;  // whether there are tasks or the loop must stop
   std::atomic<bool> stop_ = false;
 };
 

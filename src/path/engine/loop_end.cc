@@ -7,8 +7,8 @@
 namespace viaduct::engine {
 namespace {
 
-// The maximum duration of a loop's last step, for ports where frames keep arriving or far ports
-// that are full.
+// The maximum duration of a loop's last step. It applies if frames keep arriving at a port, or if a
+// far port is full.
 constexpr Duration kMaxEndDuration = Duration::Milliseconds(100);
 constexpr Duration kEndRetry = Duration::Microseconds(20);
 

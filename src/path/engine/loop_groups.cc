@@ -1,5 +1,5 @@
 // The part of the loop for directions that share a link: their ports are read together, and their
-// frames enter in the order of time.
+// frames enter the pipelines in the order of time.
 #include <algorithm>
 #include <map>
 #include <tuple>

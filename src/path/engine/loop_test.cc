@@ -61,7 +61,7 @@ class Bench {
     return frame;
   }
 
-  // Performs the work that is due at the clock's present time, in at most 16 turns: a port of a
+  // Performs the work that is due at the clock's current time, in at most 16 turns: a port of a
   // path without delay is polled constantly while frames arrive, and the clock stands still.
   void Settle() {
     loop_->Sleep(Duration());

@@ -102,7 +102,8 @@ SpillDisks::~SpillDisks() {
 }
 
 SpillBlock* SpillDisks::NewBlock() {
-  // Blocks on disk must be readable even if no block can be written because the disk is full.
+  // The last buffers are kept for reading: if the disk is full, no block can be written, but the
+  // blocks on disk must still be readable.
   if (buffers_.size() <= kept_for_reading_) return nullptr;
   auto* const block = new SpillBlock;
   block->memory = buffers_.back();
@@ -240,7 +241,8 @@ void SpillDisks::Written(SpillBlock& block, int result) {
     GiveMemory(block);
     return;
   }
-  // Most likely the disk is full. The bytes are still in memory and wait until space is free.
+  // The write has failed, most likely because the disk is full. The bytes are still in memory and
+  // wait until space is free.
   Complain(block, result);
   Disk& disk = disks_[block.disk];
   disk.full = true;

@@ -10,14 +10,14 @@
 namespace viaduct::engine {
 
 // Packets stay in frame memory while plenty of it is free. When memory runs short, pushed packets
-// go to blocks that SpillDisks writes, and are read back block by block, two blocks ahead, as the
-// head empties; until the middle is empty all packets pass through the middle, so that their order
-// is kept. Memory use does not depend on the number of waiting packets (except for 16 bytes per
-// block).
+// go to blocks that SpillDisks writes. The blocks are read back one by one, two blocks ahead, as
+// the head empties. Until the middle is empty, all packets pass through the middle, so that their
+// order is kept. Memory use does not depend on the number of waiting packets (except for 16 bytes
+// per block).
 class SpillFifo final : public path::Fifo {
  public:
-  // `limit`: the limit of all frame memory in bytes, from which the amount is computed that is
-  // "plenty".
+  // `limit`: the limit of all frame memory in bytes. The amount of free memory that counts as
+  // "plenty" is computed from this limit.
   SpillFifo(FramePool& pool, SpillDisks& disks, int64_t limit);
   ~SpillFifo() override;
 

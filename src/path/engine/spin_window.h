@@ -35,8 +35,8 @@ class SpinWindow {
   }
 
  private:
-  // The period after which the window is halved. At most, sleeps are late by 2 ms once in this
-  // period: 0.03%.
+  // The period after which the window is halved. In each such period at most one sleep is late, by
+  // at most 2 ms: 0.03% of the time.
   static constexpr Duration kMemory = Duration::Seconds(6);
 
   Duration least_, most_, now_;

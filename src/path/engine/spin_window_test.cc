@@ -17,7 +17,7 @@ SpinWindow LateBy(Duration late, Duration most = kMost) {
 
 TEST(SpinWindowTest, PunctualSleepsLeaveItAtItsLeast) {
   EXPECT_EQ(LateBy(Duration::Microseconds(5)).length(), kLeast);
-  // The sleep ended before the deadline.
+  // A sleep that ends before its deadline leaves the window at its minimum.
   EXPECT_EQ(LateBy(Duration::Microseconds(-300)).length(), kLeast);
 }
 

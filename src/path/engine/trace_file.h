@@ -34,7 +34,8 @@ class TraceFile {
 
  private:
   void Run();
-  // Replaces `text` by the text to write next and returns its number of pieces; nothing at the end.
+  // Replaces `text` by the text to write next. Returns the number of pieces in `text`, or nothing
+  // at the end of the trace.
   std::optional<uint64_t> Take(std::string& text);
 
   // Writes the text until the file accepts no more; returns the reason for a failure, or an empty

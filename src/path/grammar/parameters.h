@@ -46,7 +46,8 @@ struct ParameterWord {
 // Splits a text at the commas; an empty text has no words.
 std::vector<ParameterWord> SplitParameters(std::string_view text);
 
-// A value that is one of two words, the enumerators of T with the values 0 and 1.
+// A value that is one of two words: `first` for the enumerator of T with the value 0, `second` for
+// the enumerator with the value 1.
 template <class T>
 struct Choice {
   std::string_view first, second;
@@ -206,7 +207,8 @@ template <auto... way, class T>
 auto& Reach(T& object) {
   return (object.*....*way);
 }
-// The class to which the first of the member pointers belongs.
+// The result type is the class that has the member `first`; the other member pointers do not
+// matter.
 template <auto first, auto...>
 ClassOf<first> StartOf();
 

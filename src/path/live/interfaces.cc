@@ -35,7 +35,8 @@ int Examine(const std::string& name) {
   return link->ifindex;
 }
 
-// Adds the offloads that a killed path left switched off, because they were on before that path.
+// Adds to `taken` the offloads that a killed path has left switched off, because they were on
+// before that path took the interface.
 void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
   for (const PathInfo& other : OtherTakers(path, *taken)) {
     if (other.alive) {
@@ -56,8 +57,8 @@ bool Has(const PathInfo& path, const TakenInterface& taken) {
                              [&](const auto& each) { return IsSame(path, taken, path, each); });
 }
 
-// Adds an interface, with the offloads that were on, to the record and to the path, which must not
-// have the interface already.
+// Adds an interface, with the offloads that were on, to the record and to the path. The path must
+// not have the interface already.
 void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
   AddOffloadsOfDead(*path, &taken);
   record->Write(taken);

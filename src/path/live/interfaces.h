@@ -16,13 +16,13 @@ namespace viaduct::path {
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const sys::MachineLock& lock);
 // Takes a TAP device that the path reads (sys::OpenTap()) like TakeInterface(), but leaves its
-// offloads on, because the work that they leave unfinished is described in each frame's header.
+// offloads on, because each frame's header describes the work that the offloads leave unfinished.
 // `made`: the path has created the device.
 void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
              const sys::MachineLock& lock);
-// Switches off, like TakeInterface(), the further offloads that AF_XDP does not permit: the
-// offloads of an interface that has been taken, and of the far end of a veth pair
-// (xdp::OffloadsInTheWay()). `kind`: the port's kind, for messages.
+// Switches off, like TakeInterface(), the other offloads that AF_XDP does not permit, on an
+// interface that has been taken and on the far end of a veth pair (xdp::OffloadsInTheWay()).
+// `kind`: the port's kind, for messages.
 void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
                 sys::OwnEntry* record, const sys::MachineLock& lock);
 

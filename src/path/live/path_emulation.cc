@@ -50,7 +50,7 @@ void PathEmulation::CheckSchedule() {
   engine::LivePath tried(
       options_.config, [](const engine::Change&) {},
       [&](const engine::Change& change) { trial.Apply(change); });
-  // The second round of a loop begins with the SPECs that the first round has left.
+  // The second round of a schedule's loop begins with the SPECs that the first round has left.
   for (int round = 0; round < (options_.schedule->loop ? 2 : 1); ++round) {
     for (const ScheduledChange& change : options_.schedule->changes) {
       Within(fmt::format("{}:{}", options_.schedule_file, change.line),
@@ -142,8 +142,8 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
         "interface {} has disappeared; the path waits for the interface to return", event.name));
     return;
   }
-  // An interface that was in another network namespace in the meantime keeps its index, but has
-  // lost its sockets.
+  // If an interface was in another network namespace in the meantime, it has kept its index, but
+  // its port must be opened again, because the interface has lost its sockets.
   if (event.ifindex == ports_->ifindex(port) && !gone_.contains(port)) return;
   try {
     engine_->ReplacePort(port, ports_->OpenPort(port));
@@ -167,7 +167,7 @@ result::EngineResult PathEmulation::Describe() const {
 }
 
 result::EngineResult RunPath(PathOptions options) {
-  sys::EventLoop loop;  // receives the signals from here on
+  sys::EventLoop loop;  // receives signals as soon as it is constructed
   PathEmulation path(std::move(options));
   const PathOptions& given = path.options();
   auto ports = std::make_unique<KeptPath>(given.config, given.port, given.note);

@@ -21,13 +21,13 @@
 namespace viaduct::path {
 
 struct PathOptions {
-  engine::Config config;  // an empty name: the name of the first pair
+  engine::Config config;  // if its name is empty, the path gets the name of the first pair
   std::optional<Schedule> schedule;
   std::string schedule_file;  // name of the schedule's file, for messages
   std::optional<Duration> duration;
   std::optional<Duration> lateness_limit;
   PortKind port = PortKind::kAfPacket;
-  // Output for a person: `status` receives the present state, every second (empty: no output);
+  // Output for a person: `status` receives the current state every second (empty: no output);
   // `note` receives events.
   std::function<void(const std::string&)> status;
   std::function<void(const std::string&)> note = [](const std::string&) {};
@@ -49,7 +49,8 @@ class PathEmulation {
   Instant EndsAt() const;
   engine::Statistics Read() const { return engine_->Read(); }
   void Stop() { engine_->Stop(); }
-  // Returns the engine's results with name, seed, seconds and start.
+  // Returns the engine's results with the path's name, seed, time of creation and duration in
+  // seconds.
   result::EngineResult Describe() const;
 
   const PathOptions& options() const { return options_; }

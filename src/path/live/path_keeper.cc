@@ -40,12 +40,13 @@ using ipc::Member;
 using ipc::Reply;
 using nlohmann::json;
 
-// The limits of a path: interfaces, pairs, characters of a pair's name. A pair has two ports, and
-// one process cannot forward between more.
+// The limits of a path: the numbers of interfaces and of pairs, and the length of a pair's name.
+// Each pair has two ports, and one process cannot forward between more ports than these limits
+// allow.
 constexpr size_t kMaxInterfaces = 1024, kMaxPairs = 4096, kMaxPairLength = 256;
 
 void CheckInterfaceName(const std::string& interface) {
-  constexpr size_t kLongest = 15;  // IFNAMSIZ
+  constexpr size_t kLongest = 15;  // IFNAMSIZ without the final zero
   const bool is_name = !interface.empty() && interface.size() <= kLongest && interface != "." &&
                        interface != ".." && std::ranges::none_of(interface, [](unsigned char c) {
                          return c <= ' ' || c == '/' || c == 0x7F;
@@ -149,14 +150,14 @@ class PathKeeper {
     UniqueFd device = std::move(sys::OpenTap(name, 1).front());
     if (made) session.SetUp(session.IfIndex(name), true);
     TakeTap(name, made, &*info_, &record_, lock);
-    // The wait is necessary: the kernel loses frames that it sends before it has processed the new
-    // carrier.
+    // The wait is necessary: until the kernel has processed the change of the carrier, it loses the
+    // frames that it sends.
     session.AwaitRunning(name, Duration::Seconds(2));
     return device;
   }
 
-  // Passes the descriptor of a TAP device to the path's process and keeps no copy, with which the
-  // device would outlive that process.
+  // Passes the descriptor of a TAP device to the path's process. Keeps no copy, because the device
+  // would then outlive the path's process.
   Reply GiveTap(size_t port, const sys::MachineLock& lock) {
     const std::string& name = info_->interfaces[port];
     auto kept = taps_.extract(port);

@@ -1,4 +1,4 @@
-// Root's half of `viaduct path`, and the client of this half.
+// Root's half of `viaduct path` (sys/privilege/halves.h), and the client that sends requests to it.
 #pragma once
 
 #include <cstddef>

@@ -18,10 +18,11 @@ struct TakenInterface {
   std::string interface;
   int ifindex = 0;
   std::vector<std::string> offloads;  // offloads that were on and that the path switches off
-  sys::NamespaceId network = {};  // inode 0: namespace of the path, else of a veth pair's far end
-  uint32_t program = 0;           // XDP program to detach (xdp::Program::Left()); 0: none
-  bool tap = false;               // a TAP device that the path reads
-  bool made = false;              // created by the path, and removed at the path's end in any case
+  // The namespace of a veth pair's far end; with inode 0, the interface is in the path's namespace.
+  sys::NamespaceId network = {};
+  uint32_t program = 0;  // XDP program to detach (xdp::Program::Left()); 0: none
+  bool tap = false;      // a TAP device that the path reads
+  bool made = false;     // created by the path, and removed at the path's end in any case
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TakenInterface, interface, ifindex, offloads,
                                                 network, program, tap, made)
@@ -45,10 +46,11 @@ std::vector<PathInfo> ListPathsAndShells();
 // The environment variable of a shell's program that holds the name of the shell's path.
 inline constexpr char kPathVariable[] = "VIADUCT_PATH";
 
-// Returns the path, which may be a shell's path, that has this name. If `name` is empty, returns
-// the path of the shell in which this process runs (kPathVariable), if that path has this pair or
-// `pair` is empty too; otherwise the only path in this network namespace that has this pair, or the
-// only path there. Throws UsageError that lists the existing paths.
+// Returns the path with the name `name`, which may be a shell's path. If `name` is empty and this
+// process runs in a shell (kPathVariable), returns the shell's path, provided that `pair` is empty
+// or is the pair of that path. Otherwise returns the only path in this network namespace that has
+// the pair or, if `pair` is empty, the only path in this namespace. If there is no such path, or
+// there are several, throws a UsageError that lists the existing paths.
 PathInfo FindPath(const std::string& name, const std::string& pair);
 
 // Records the path as a path of this process, and sets the members that describe its maker. A dead
@@ -56,15 +58,16 @@ PathInfo FindPath(const std::string& name, const std::string& pair);
 // the name is not valid.
 sys::OwnEntry RecordPath(PathInfo* path, const sys::MachineLock& lock);
 
-// Returns whether both entries are the same interface, in the namespaces of their paths or of veth
-// far ends.
+// Returns whether both entries are the same interface: they have the same index in the same
+// namespace, which is that of the path or of a veth pair's far end.
 bool IsSame(const PathInfo& path, const TakenInterface& taken, const PathInfo& other,
             const TakenInterface& others);
-// Returns all paths except `path`, live and dead, that have taken this interface of `path`.
+// Returns all paths except `path`, live and dead, that have taken the interface `taken` of `path`.
 std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& taken);
 
-// Restores everything that the record lists as changed, unless a live path has it by now, and then
-// removes the record. Returns the changes that could not be restored, one line each.
+// Restores everything that the record lists as changed, except interfaces that a live path has
+// taken in the meantime, and then removes the record. Returns the changes that could not be
+// restored, one line each.
 std::vector<std::string> RemovePath(const PathInfo& path, const sys::MachineLock& lock);
 // Does the work of RemovePath() for all paths whose keeper has ended; returns the removed paths.
 // Problems are appended to `problems`.

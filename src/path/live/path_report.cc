@@ -83,13 +83,13 @@ class Families {
   void Begin(const std::string& name, const char* type, const char* help) {
     out_.Family(prefix_ + name, type, help);
   }
-  // Writes a family with one sample per engine.
+  // Writes a metric family with one sample per engine.
   template <class Value>
   void OfEngines(const char* name, const char* help, const Value& value) {
     Begin(name, "gauge", help);
     for (const EngineResult& each : all_) out_.Sample({Name(each)}, value(each));
   }
-  // Writes a family with one sample per pipeline.
+  // Writes a metric family with one sample per pipeline.
   void OfPipelines(const char* name, const char* type, const char* help,
                    uint64_t PipelineResult::*value) {
     Begin(name, type, help);
@@ -99,7 +99,7 @@ class Families {
       }
     }
   }
-  // Writes a family with one sample per interface.
+  // Writes a metric family with one sample per interface.
   template <class Value>
   void OfPorts(const char* name, const char* help, const Value& value) {
     Begin(name, "counter", help);

@@ -25,7 +25,7 @@ struct ScheduledChange {
   Duration at;
   engine::Target target;
   Kind kind = Kind::kSpec;
-  std::string spec;  // for kSpec
+  std::string spec;  // the keys to change; only for kSpec
   int line = 0;
 };
 
@@ -53,7 +53,7 @@ class SchedulePlayer {
  private:
   Schedule schedule_;
   size_t next_ = 0;
-  Duration round_;  // time at which this round of the loop began
+  Duration round_;  // time at which the current round of the loop began
 };
 
 // Applies a change to the path.

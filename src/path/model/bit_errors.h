@@ -11,8 +11,8 @@
 
 namespace viaduct::path {
 
-// The length in bytes of the Ethernet header of a frame, which is only hit if the SPEC has
-// `header`.
+// The length in bytes of the Ethernet header of a frame. Bit errors hit the header only if the SPEC
+// has `header`.
 inline constexpr uint32_t kSparedHeader = 14;
 
 // The bit errors of a SPEC.

@@ -19,7 +19,7 @@ struct Chance {
   bool drawn = false, last = false;  // state: whether a decision was made, and the last decision
   friend bool operator==(const Chance&, const Chance&) = default;
 
-  // Throws UsageError if the numbers contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const;
   bool Take(RandomStream& random) {
     if (correlation > 0 && drawn && random.Chance(correlation)) return last;

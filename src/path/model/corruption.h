@@ -10,8 +10,8 @@
 
 namespace viaduct::path {
 
-// The treatment of the transport's checksum of a damaged frame: kKeep, so that it shows the damage,
-// or kFix.
+// The treatment of the transport checksum of a damaged frame. kKeep does not change the checksum,
+// so that the checksum shows the damage; kFix updates the checksum.
 enum class DamagedChecksum { kKeep, kFix };
 
 struct Corruption {
@@ -22,7 +22,7 @@ struct Corruption {
   DamagedChecksum checksum = DamagedChecksum::kKeep;
   friend bool operator==(const Corruption&, const Corruption&) = default;
 
-  // Throws UsageError if the values contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const;
   // Flips one bit, each with the same probability. Returns the number of flipped bits: 1, or 0 for
   // a frame that has no bits to hit.

@@ -26,20 +26,20 @@ struct CyclePhase {
 CyclePhase ParseCyclePhase(std::string_view text);
 std::string FormatCyclePhase(const CyclePhase& phase);
 
-// Begins with the path, or with the live change that adds the model, in the phase `first`. A phase
-// of packets ends at the arrival of its last packet, which is also the instant from which a
-// following phase of time counts.
+// The model begins with the path, or with the live change that adds the model, in the phase
+// `first`. A phase of packets ends when its last packet arrives; if the next phase has a duration,
+// it begins at that instant.
 struct CycleLoss {
   static constexpr std::string_view kName = "cycle", kExample = "pass=5s,lose=2s";
   CyclePhase pass, lose;
   uint64_t times = 0;  // number of phases of loss, after which all packets pass; 0: no limit
   CyclePhase first;    // the phase before the first loss; `pass` if the SPEC does not give it
   // The state: the number of phases that have ended (odd: packets are lost), the instant at which
-  // the present phase began, and the number of packets in the present phase.
+  // the current phase began, and the number of packets in the current phase.
   uint64_t ended = 0;
   Instant since = Instant::Never();
   uint64_t had = 0;
-  Instant start = Instant::Never();  // state: start of the path, or instant of the change
+  Instant start = Instant::Never();  // state: start of the path, or instant of the live change
   Instant last = {};                 // state: arrival of the last packet
   friend bool operator==(const CycleLoss&, const CycleLoss&) = default;
 

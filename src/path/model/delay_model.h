@@ -15,7 +15,8 @@ namespace viaduct::path {
 class DelayModel {
  public:
   // `read_file` reads the files that the spec names; the constructor throws UsageError if the files
-  // are invalid. A trace over time starts with Begin(), or without Begin() with the first packet.
+  // are invalid. A time trace starts when Begin() is called or, if Begin() is not called, at the
+  // first packet.
   DelayModel(const DelaySpec& spec, const FileReader& read_file);
   // Constructs a model without delay.
   DelayModel() : DelayModel(DelaySpec(), {}) {}

@@ -9,8 +9,8 @@ DelayStage::DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random,
 void DelayStage::SetDelay(DelayModel model, std::optional<Order> order) {
   model_ = std::move(model);
   keep_ = order == Order::kKeep;
-  // The wheel holds all packets if delays vary and order is free: in a line, most packets would
-  // wait for earlier packets.
+  // If delays vary and the order is free, the wheel holds all packets: in the line, most packets
+  // would wait for earlier packets.
   always_wheel_ = !keep_ && !model_.IsConstant();
   UpdateShortest();
 }

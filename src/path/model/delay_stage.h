@@ -28,8 +28,8 @@ class DelayStage {
   // Takes a packet that enters at `now` (which must not decrease), or hands it to `drops` if the
   // line is full. Returns true when the packet was reordered.
   bool Push(Packet packet, Instant now, DropSink& drops);
-  // Returns the instant at which the first packet leaves; Never when there is no packet, or
-  // (Stalled) when the first packet is still on disk.
+  // Returns the instant at which the first packet leaves; Never when there is no packet, or when
+  // the first packet is still on disk (see Stalled()).
   Instant Next() const { return std::min(line_next_, wheel_ ? wheel_->Next() : Instant::Never()); }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();

@@ -102,7 +102,7 @@ TEST(DelayTest, CorrelationTiesNeighboursAndKeepsTheDistribution) {
   const auto uniform = DelaysOf("delay=100ms jitter=5ms:corr=50%", n);
   EXPECT_NEAR(test::Autocorrelation(uniform, 1), 6 / std::numbers::pi * std::asin(0.25), bound);
   EXPECT_NEAR(test::Autocorrelation(DelaysOf("delay=100ms jitter=5ms", n), 1), 0, bound);
-  std::vector<double> independent;  // the correlation 0.5^40 is negligible
+  std::vector<double> independent;  // every 40th value: the correlation 0.5^40 is negligible
   for (size_t i = 0; i < n; i += 40) independent.push_back(uniform[i]);
   EXPECT_LT(test::KsDistance(independent, [](double x) { return (x - 95e6) / 10e6; }),
             test::KsBound(independent.size()));
@@ -142,8 +142,8 @@ TEST(DelayTest, OrderIsKeptWhereAsked) {
   const Outcome keep = Bench("delay=10ms jitter=2ms order=keep").Run(arrivals);
   const Outcome free = Bench("delay=10ms jitter=2ms").Run(arrivals);
   for (uint64_t i = 0; i < 20000; ++i) ASSERT_EQ(keep.departures[i].number, i + 1);
-  // Each packet leaves when it is due, or together with the packet before it: never earlier than in
-  // free order.
+  // If the order is kept, each packet leaves when it leaves in free order or, if later, together
+  // with the packet before it.
   std::vector<Instant> due(20001);
   for (const Departure& departure : free.departures) due[departure.number] = departure.due;
   Instant latest;

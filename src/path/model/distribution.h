@@ -25,7 +25,7 @@ void CheckDistribution(std::string_view distribution);
 // A distribution, which is cheap to copy because copies share the table.
 class Distribution {
  public:
-  using Formula = double (*)(double p);  // a quantile, 0 < p < 1
+  using Formula = double (*)(double p);  // quantile function, 0 < p < 1
 
   // Constructs the uniform distribution from -1 to 1.
   Distribution() = default;
@@ -51,8 +51,8 @@ class Distribution {
 
  private:
   Formula formula_ = nullptr;
-  // The table. With a formula: its values at i/size, for interpolation; without a formula: the
-  // entries of a file; null: uniform.
+  // The table; null for the uniform distribution. With a formula, the table has the formula's
+  // values at i/size, for interpolation; without a formula, it has the entries of a file.
   std::shared_ptr<const std::vector<double>> table_;
 };
 

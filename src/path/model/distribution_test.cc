@@ -19,7 +19,7 @@ TEST(DistributionTest, TheNormalQuantileInvertsTheProbability) {
   for (const double p : {1e-15, 1e-9, 1e-4, 0.02, 0.025, 0.3, 0.5, 0.7, 0.999, 1 - 1e-9}) {
     EXPECT_NEAR(NormalProbability(NormalQuantile(p)) / p, 1, 1e-12) << p;
   }
-  EXPECT_NEAR(NormalQuantile(0.975), 1.959963984540054, 1e-14);  // value in any table of quantiles
+  EXPECT_NEAR(NormalQuantile(0.975), 1.959963984540054, 1e-14);  // value from tables of quantiles
   EXPECT_NEAR(NormalProbability(-6), 9.865876450376981e-10, 1e-22);
 }
 

@@ -15,7 +15,8 @@ namespace viaduct::path {
 
 // Exponentially distributed durations of the good and the bad state, beginning with the good state
 // at the path's start. `joint`: all directions and classes of the pair with the same durations have
-// the same states: each computes the states from the seed, so no data is exchanged between them.
+// the same states: each direction and class computes the states from the seed, so they exchange no
+// data.
 struct FadingLoss {
   static constexpr std::string_view kName = "fading", kExample = "good=10s,bad=200ms";
   Duration good, bad;    // mean durations of the states
@@ -25,7 +26,7 @@ struct FadingLoss {
   uint64_t seed = 0;                 // state: seed of the durations
   uint64_t states = 0;               // state: number of states that have ended; odd: bad now
   Instant start = Instant::Never();  // state: start of the path
-  Instant end = Instant::Never();    // state: end of the present state
+  Instant end = Instant::Never();    // state: end of the current state
   friend bool operator==(const FadingLoss&, const FadingLoss&) = default;
 
   static constexpr auto Table() {
@@ -59,7 +60,7 @@ struct FadingLoss {
   }
 
  private:
-  // Returns the duration of the present state.
+  // Returns the duration of the current state.
   Duration NextTime() const {
     const Duration mean = states % 2 == 1 ? bad : good;
     const double drawn = -std::log1p(-RandomStream(seed + states, kName).Uniform());

@@ -15,7 +15,7 @@ struct GilbertElliott {
   double r = 1;          // probability of a change from bad to good; default: 1 - p
   double bad_loss = 1;   // 1-h: loss in the bad state
   double good_loss = 0;  // 1-k: loss in the good state
-  bool bad = false;      // state: whether the present state is bad
+  bool bad = false;      // state: whether the current state is bad
   friend bool operator==(const GilbertElliott&, const GilbertElliott&) = default;
 
   static constexpr auto Table() {
@@ -29,7 +29,7 @@ struct GilbertElliott {
   }
   void Check() const {}
 
-  // Each packet is lost with the present state's probability, then the state may change.
+  // Each packet is lost with the probability of the current state, then the state may change.
   bool Lose(const Packet&, RandomStream& random) {
     const bool lost = random.Chance(bad ? bad_loss : good_loss);
     if (random.Chance(bad ? r : p)) bad = !bad;

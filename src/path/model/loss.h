@@ -23,7 +23,7 @@ namespace viaduct::path {
 // - either Table(), whose first parameter is required as in kExample, and Complete(given), which
 //   sets the parameters whose default depends on others; or Parse(PARAMETERS); Format(), if not all
 //   parameters of the table must be printed;
-// - Check(), which throws UsageError if the numbers contradict each other;
+// - Check(), which throws UsageError if the parameters contradict each other;
 // - Lose(packet, random), called once per packet, in order, with the caller's random stream;
 // - Open(options), if Lose() needs a file or the pipeline's name;
 // - Begin(start, now), if the model depends on time: called with the path's start and the instant

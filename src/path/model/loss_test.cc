@@ -148,8 +148,8 @@ TEST(LossModelTest, GilbertRunsAreGeometric) {
   ExpectRuns(lost, false, GeometricBins(0.98, 400));
 }
 
-// Tests Elliott's extension, a loss probability in each state, against the frequency of the
-// stationary state.
+// Tests Elliott's extension, a loss probability in each state, against the stationary probabilities
+// of the states.
 TEST(LossModelTest, GilbertElliottLosesByState) {
   const double p = 0.02, r = 0.1, bad = 0.6, good = 0.01, n = 2e6;
   const auto lost = Losses("gemodel:p=2%,r=10%,1-h=60%,1-k=1%", static_cast<size_t>(n));
@@ -194,14 +194,14 @@ TEST(LossModelTest, FourStatesHaveTheRunsOfTheirChain) {
   const FourStates m{0.02, 0.3, 0.2, 0.25, 0.01};
   const auto lost = Losses("state:p13=2%,p31=30%,p32=20%,p23=25%,p14=1%", 3000000);
   const auto s = m.Stationary();
-  // A run of losses is one packet in state 4, or lasts while the chain stays in state 3; the first
-  // loss decides.
+  // A run of losses is one packet in state 4, or lasts as long as the chain is in state 3. The
+  // state of the first lost packet decides which.
   const double alone = s[1] * m.p14, burst = s[1] * m.p13 + s[2] * m.p23;
   const size_t bins = 20;
   ExpectRuns(
       lost, true,
       Mix(alone / (alone + burst), GeometricBins(0, bins), GeometricBins(1 - m.p31 - m.p32, bins)));
-  // A run of arrivals begins in state 1 or 2.
+  // A run of received packets begins in state 1 or in state 2.
   const double gap = s[3] * m.p31 + s[4], inside = s[3] * m.p32;
   ExpectRuns(lost, false,
              Mix(gap / (gap + inside), GeometricBins(1 - m.p13 - m.p14, 300),
@@ -245,8 +245,8 @@ TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
   EXPECT_FALSE(model.Lose(Numbered(10), random));
 }
 
-// Returns for each of `count` packets, which arrive one per millisecond from `offset` on, whether
-// it is lost.
+// Returns for each of `count` packets, which arrive one per millisecond, the first at `offset`,
+// whether it is lost.
 std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_t count,
                                  Duration offset = Duration()) {
   PipelineOptions options;
@@ -279,7 +279,7 @@ TEST(LossModelTest, ACycleOfTimes) {
   EXPECT_EQ(lost("cycle:pass=5ms,lose=3", 17), (Expected{6, 7, 8, 13, 14, 15}));
   EXPECT_EQ(lost("cycle:pass=3,lose=2ms", 14), (Expected{4, 8, 12}));
   // The first packet arrives after a million cycles without a packet, which the model skips at
-  // once; with `times`, it arrives after the last cycle.
+  // once. With `times`, the packet arrives after the last cycle, so no packet is lost.
   const Duration idle = Duration::Milliseconds(7) * 1000000;
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms", 9, idle), (Expected{6, 7}));
   EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,times=999999", 9, idle), Expected());
@@ -314,7 +314,8 @@ TEST(LossModelTest, JointFadingIsTheSameInBothDirections) {
   // Both directions lose a packet with probability 1/2 x 1/2 in the bad state, which lasts for a
   // quarter of the time.
   EXPECT_NEAR(Agreement(up, down), 0.25 * 0.25, 0.004);
-  // 50 ms apart, the two states often differ, because the autocorrelation decays.
+  // At instants 50 ms apart, the states of the two directions often differ, because the
+  // autocorrelation decays.
   const auto later = LossesOverTime(half, "down", n, Duration::Milliseconds(50));
   const double memory = std::exp(-50.0 * (1 / 300.0 + 1 / 100.0));
   EXPECT_NEAR(Agreement(up, later), 0.25 * 0.25 * (0.25 + 0.75 * memory), 0.004);
@@ -331,8 +332,9 @@ TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
   const auto lost = Losses("2%+5%+periodic:1000000,1,5", static_cast<size_t>(n));
   EXPECT_NEAR(Count(lost), n * p, BinomialBound(n, p) + 1);
   EXPECT_TRUE(lost[4]);
-  // Losses in runs remain in runs if a model without memory is added: the share of losses among
-  // packets that follow a loss is that of the chain of both.
+  // If a model without memory is added to a model that loses packets in runs, losses still occur in
+  // runs: among packets that follow a loss, the share of losses follows from the Markov chain of
+  // the first model and the probability of the second model.
   const auto mixed = Losses("gemodel:2%,25%+3%", static_cast<size_t>(n));
   const double bad = 0.02 / 0.27, q = 0.03;
   EXPECT_NEAR(Count(mixed), n * (bad + (1 - bad) * q),

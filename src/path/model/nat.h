@@ -28,7 +28,8 @@ namespace viaduct::path {
 // Throws UsageError if both directions of a pair have a NAT.
 void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other);
 
-// The bindings of a NAT, and the translation by these bindings; for calls of one thread at a time.
+// The bindings of a NAT, and the translation by these bindings. May be used by only one thread at a
+// time.
 class NatTable {
  public:
   static constexpr size_t kMaxBindings = 32768;  // maximum; packets that need more are dropped
@@ -36,12 +37,13 @@ class NatTable {
   // `pair` and the seed determine the ports that the NAT draws.
   NatTable(uint64_t seed, const std::string& pair) : random_(seed, pair + " nat") {}
 
-  // Throws UsageError if the direction may not have this NAT: a pair has one NAT.
+  // Throws UsageError if the direction may not have this NAT, because the opposite direction has
+  // the NAT of the pair.
   void Check(Direction outward, const std::optional<NatSpec>& spec) const;
-  // Makes frames of this direction leave through the NAT from now on (or, without a `spec`, no
-  // longer). All bindings end. `now`: absent before the path begins.
+  // Makes frames of the direction `outward` leave through the NAT from now on; if `spec` is absent,
+  // removes the NAT of this direction. All bindings end. `now` is absent before the path begins.
   void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
-  // Returns the direction that leaves through the NAT; nothing without a NAT at present.
+  // Returns the direction that leaves through the NAT; nothing if there is currently no NAT.
   std::optional<Direction> Outward() const {
     return spec_ ? std::optional(outward_) : std::nullopt;
   }
@@ -74,9 +76,9 @@ class NatTable {
   RandomStream random_;
   std::optional<NatSpec> spec_;
   Direction outward_ = Direction::kUp;
-  // The present bindings and the bindings before the last rebinding. The present instants of the
-  // two directions differ a little: a frame of one direction can be due before a rebinding that the
-  // opposite direction has already passed.
+  // The current bindings and the bindings before the last rebinding. The two directions do not
+  // reach an instant at exactly the same time: a frame of one direction can be due before a
+  // rebinding that the opposite direction has already passed.
   Bindings current_, previous_;
   Instant since_;                    // instant at which current_ began
   Instant next_ = Instant::Never();  // instant of the next rebinding
@@ -94,7 +96,7 @@ class Nat {
   void Begin(Instant now);
   bool Translate(Direction direction, wire::Bytes frame, Instant now);
 
-  // Returns whether frames of this direction leave, or enter, through the NAT at present.
+  // Return whether frames of this direction currently leave, or enter, through the NAT.
   bool IsOutward(Direction direction) const { return Is(direction == Direction::kUp); }
   bool IsInward(Direction direction) const { return Is(direction == Direction::kDown); }
 

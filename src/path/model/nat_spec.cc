@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kPort = "port";
 
-// Returns the row of the table of parameters for an optional time.
+// Returns the row for the optional time `member` in the table of parameters.
 template <auto member>
 constexpr Parameter<NatSpec> Time(std::string_view name) {
   return {name,

@@ -11,13 +11,14 @@
 namespace viaduct::path {
 
 struct NatSpec {
-  // The bindings are replaced after `first` (default: `rebind`), and every `rebind` from then on.
+  // The bindings are replaced for the first time after `first` (default: `rebind`), and then at
+  // intervals of `rebind`.
   std::optional<Duration> rebind, first;
   // A number that distinguishes SPECs: a live change to another number replaces the bindings.
   uint64_t id = 0;
   friend bool operator==(const NatSpec&, const NatSpec&) = default;
 
-  // Throws UsageError if the values contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const;
 };
 

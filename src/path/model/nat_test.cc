@@ -33,7 +33,7 @@ uint16_t DestinationOf(const Frame& frame) {
   return wire::FindPorts(frame)->DestinationPort(frame);
 }
 
-// A network behind a NAT, which the direction up leaves.
+// A network behind a NAT; frames of the direction up leave the network.
 class Home {
  public:
   explicit Home(const std::string& spec = "port", uint64_t seed = 1) : nat_(seed, "pair") {
@@ -41,14 +41,16 @@ class Home {
     nat_.Begin(AtMs(0));
   }
   Nat& nat() { return nat_; }
-  // Returns the port that the server sees for this client port; nothing when the frame is dropped.
+  // Returns the port that the server sees for the client port `port`; nothing when the frame is
+  // dropped.
   std::optional<uint16_t> Out(uint16_t port, Instant at, const std::string& from = kClient) {
     Frame frame = SentFrom(port, from);
     if (!nat_.Translate(Direction::kUp, frame, at)) return std::nullopt;
     EXPECT_THAT(wire::packet::Describe(frame), HasSubstr("checksum good"));
     return SourceOf(frame);
   }
-  // Returns the client port that an answer to this port reaches; nothing when the frame is dropped.
+  // Returns the client port that an answer to the port `port` reaches; nothing when the frame is
+  // dropped.
   std::optional<uint16_t> In(uint16_t port, Instant at, const std::string& to = kClient) {
     Frame frame = AnswerTo(port, to);
     if (!nat_.Translate(Direction::kDown, frame, at)) return std::nullopt;
@@ -76,7 +78,7 @@ TEST(NatTest, WhatNobodyAskedForIsDropped) {
   Home home;
   EXPECT_EQ(home.In(5000, AtMs(1)), std::nullopt);
   const uint16_t seen = home.Out(5000, AtMs(2)).value();
-  EXPECT_EQ(home.In(seen, AtMs(3), "10.0.0.9"), std::nullopt);  // an address without a binding
+  EXPECT_EQ(home.In(seen, AtMs(3), "10.0.0.9"), std::nullopt);  // 10.0.0.9 has no binding
   EXPECT_EQ(home.In(5000, AtMs(3)), std::nullopt);
 }
 
@@ -119,7 +121,8 @@ TEST(NatTest, RebindsAtItsInstants) {
   EXPECT_NE(seen[5], seen[6]);
   EXPECT_EQ(home.In(seen[5], AtMs(230)), std::nullopt);
   EXPECT_EQ(home.In(seen[6], AtMs(230)), 5000);
-  // A frame of the direction down that was due before the rebinding.
+  // A frame of the direction down that is due at 229 ms, before the rebinding at 230 ms, is
+  // translated by the bindings before the rebinding.
   EXPECT_EQ(home.In(seen[5], AtMs(229)), 5000);
   EXPECT_EQ(home.In(seen[6], AtMs(229)), std::nullopt);
 }

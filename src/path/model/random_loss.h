@@ -24,7 +24,7 @@ struct RandomLoss {
   uint64_t row = 0;  // state: number of losses in a row before the next packet
   friend bool operator==(const RandomLoss&, const RandomLoss&) = default;
 
-  // Throws UsageError if the numbers contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const { chance.Check(); }
   bool Lose(const Packet&, RandomStream& random) {
     const bool lost = chance.Take(random) && (run == 0 || row < run);

@@ -21,7 +21,7 @@ int64_t ParseSlotBytes(std::string_view value) {
   return bytes;
 }
 
-// Returns the row of the table of parameters for an optional member.
+// Returns the row for the optional member `member` in the table of parameters.
 template <auto parse, auto format, auto member>
 constexpr Parameter<SlotSpec> Optional(std::string_view name) {
   return {name, [](SlotSpec& slot, std::string_view value) { slot.*member = parse(value); },

@@ -19,7 +19,7 @@ struct SlotSpec {
   std::optional<int64_t> packets, bytes;    // limits of one slot
   friend bool operator==(const SlotSpec&, const SlotSpec&) = default;
 
-  // Throws UsageError if the values contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const;
   // Returns the time until the next slot, as a delay.
   DelaySpec Interval() const;

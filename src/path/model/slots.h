@@ -27,7 +27,7 @@ class Slots {
 
   DelayModel interval_;
   int64_t packets_, bytes_;  // limits of one slot
-  Instant slot_;             // instant of the present slot
+  Instant slot_;             // instant of the current slot
   bool opened_ = false;
   int64_t packets_left_ = 0, bytes_left_ = 0;
 };
@@ -40,9 +40,9 @@ class SlotStage {
   // Sets the slots of packets pushed from now on; packets that already wait keep their slots.
   void Set(std::optional<Slots> slots) { slots_ = std::move(slots); }
   bool HasSlots() const { return slots_.has_value(); }
-  // Takes a packet that is ready at packet.ready, which must not decrease. Requires slots.
+  // Takes a packet that is ready at packet.ready, which must not decrease. Requires HasSlots().
   void Push(Packet packet);
-  // Returns the instant at which the first packet leaves; Never when there is none.
+  // Returns the instant at which the first packet leaves; Never when no packet waits.
   Instant Next() const { return next_; }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();

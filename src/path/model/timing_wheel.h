@@ -20,7 +20,7 @@ class TimingWheel {
   // Inserts a packet. packet.ready is its due instant; packet.turn orders packets of the same
   // instant. `now` is at most packet.ready and must not decrease.
   void Insert(const Packet& packet, Instant now);
-  // Returns the instant at which the first packet is due; Never when there is none.
+  // Returns the instant at which the first packet is due; Never when there is no packet.
   Instant Next() const { return next_; }
   // Returns the turn of the packet that is due at Next(); unspecified when there is no packet.
   uint32_t NextTurn();
@@ -41,8 +41,8 @@ class TimingWheel {
     Packet packet;
     Index next = kNone;
   };
-  // A bitmap of the non-empty slots of a wheel; finds the first non-empty slot from a given slot
-  // on, cyclically.
+  // A bitmap of the non-empty slots of a wheel; finds the first non-empty slot at or after a given
+  // slot, cyclically.
   template <int bits>
   class Occupied {
    public:

@@ -15,10 +15,10 @@ enum class Fate : uint8_t {
   kBadFcs,      // bits were flipped, with fcs=drop
   kQueueFull,   // tail or head drop at the queue's limit
   kAqm,         // dropped by active queue management
-  kNoMemory,    // frame memory at its limit (--memory), with no spill disk
+  kNoMemory,    // frame memory was at its limit (--memory), and there was no spill disk
   kDiskBehind,  // spill to disk could not keep up, or the disk is full
   kNoBinding,   // a NAT had no binding for the packet's port, or no free port
-  kRefused,     // after the path: the far interface is down or gone, or its MTU is smaller
+  kRefused,     // after the path: the far interface is down or gone, or its MTU is too small
   kCount,
 };
 std::string_view FateName(Fate fate);
@@ -41,7 +41,7 @@ struct Counters {
     fates[static_cast<size_t>(Fate::kDelivered)] -= packets;
     delivered_bytes -= bytes;
   }
-  // Counts packets as refused that were counted as delivered, but which the port refused.
+  // Counts packets as refused that were first counted as delivered and that the port then refused.
   void Refuse(uint64_t packets, uint64_t bytes) {
     Withdraw(packets, bytes);
     fates[static_cast<size_t>(Fate::kRefused)] += packets;

@@ -24,11 +24,11 @@ struct Packet {
   // original.
   uint64_t number = 0;
   Instant arrived;  // instant at which the packet entered the pipeline
-  // Instant at which the last stage released the packet (queue: enqueued; delay: due at the far
-  // end).
+  // The instant at which the previous stage released the packet. In a queue: when the packet was
+  // enqueued; in the delay stage: when the packet is due at the far end.
   Instant ready;
-  // The number of the packet's entry to the delay stage, which orders packets due at one instant;
-  // before that, in a shared link, the number of the link's user.
+  // A number that the delay stage gives to each packet that enters, and that orders packets due at
+  // one instant. Before that, in a shared link: the number of the link's user that sent the packet.
   uint32_t turn = 0;
   bool duplicate = false;
   bool corrupted = false;  // bits were flipped
@@ -36,8 +36,8 @@ struct Packet {
 };
 static_assert(std::is_trivially_copyable_v<Packet> && sizeof(Packet) == 40);
 
-// Returns whether turn a precedes b; turns wrap, and less than 2^31 packets are under way at a
-// time.
+// Returns whether turn `a` precedes turn `b`. Turns wrap around, and fewer than 2^31 packets are
+// under way at a time.
 inline bool TurnBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
 // Holds the frames' bytes. Stages that need no bytes never call the store.
@@ -65,8 +65,8 @@ class Fifo {
   // Appends a packet. Returns false if there is no space (memory limit, disk full, disk too slow);
   // the caller then keeps the packet.
   virtual bool Push(const Packet& packet) = 0;
-  // Returns, after Push() returned false, whether a disk was the reason (Fate::kDiskBehind), and
-  // not memory.
+  // If Push() has returned false, returns whether the reason was a disk (Fate::kDiskBehind) and not
+  // memory.
   virtual bool DiskBehind() const { return false; }
   // Returns the oldest packet; nullptr when the queue is empty, or when the oldest packet is still
   // being read from disk (see Empty).

@@ -26,8 +26,8 @@ struct PipelineOptions {
   std::string pair;      // with the seed, determines the random streams that both directions share
   FifoMaker make_fifo;   // creates each Fifo of the pipeline; absent: Fifos in memory
   FileReader read_file;  // when absent a SPEC that names a file is an error
-  // The maximum frame length of the link in bytes, MTU and Ethernet header: MAXPACKET of the
-  // disciplines.
+  // The maximum frame length of the link in bytes (MTU and Ethernet header), which the queue
+  // disciplines use as MAXPACKET.
   uint32_t max_packet = 1514;
   // The bytes of a tag that frames have on the link but not in the pipeline: the rate includes
   // these bytes.

@@ -35,7 +35,7 @@ class Bottleneck {
   bool Stalled() const { return state_ == State::kStarting && queues_.front()->Stalled(); }
 
   // Replaces the link from `now` on. The packet being sent keeps its end of transmission; all other
-  // packets are sent at the new rate. `now` as in Push.
+  // packets are sent at the new rate. Pop must have returned nothing for `now` before, as for Push.
   void ChangeLink(std::unique_ptr<RateServer> link, Instant now);
   // Replaces the discipline: from `now` on, arrivals wait in the new discipline. Packets that
   // already wait leave first, under the rules of the old discipline, and do not count for the limit
@@ -57,7 +57,7 @@ class Bottleneck {
   std::unique_ptr<RateServer> link_;
   State state_ = State::kIdle;
   bool begun_ = false;
-  // link_ has sent no packet yet, and the packet being sent is on the old link.
+  // Whether the packet being sent is on the old link, so that link_ has sent no packet yet.
   bool fresh_ = false;
   Instant next_ = Instant::Never();  // kStarting: start of the transmission; kSending: its end
   Packet sending_;

@@ -18,7 +18,7 @@ struct CodelParameters {
   bool ecn = false;
 
   static std::span<const Parameter<CodelParameters>> Table();
-  // Throws UsageError if the values contradict each other.
+  // Throws UsageError if the parameters contradict each other.
   void Check() const;
 };
 

@@ -9,7 +9,7 @@ namespace viaduct::path {
 
 class CodelQueue : public FifoQueue {
  public:
-  // The default of the kernel (net/sched/sch_codel.c), because RFC 8289 gives no limit.
+  // The kernel's default limit (net/sched/sch_codel.c), because RFC 8289 gives no limit.
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = CodelParameters;
 

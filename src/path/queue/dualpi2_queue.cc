@@ -7,9 +7,11 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint64_t kNotMarkedAlone = 1;  // Th_len: number of waiting L4S packets without marks
+// Th_len: if at most this many L4S packets wait, they are not marked.
+constexpr uint64_t kNotMarkedAlone = 1;
 
-// The function `recur` of RFC 9332: returns true with this likelihood, at regular distances.
+// The function `recur` of RFC 9332: returns true for the share `likelihood` of the calls, at
+// regular distances.
 bool Recurs(double& count, double likelihood) {
   count += likelihood;
   if (count <= 1) return false;
@@ -129,7 +131,7 @@ void DualPi2Queue::UpdateUntil(Instant now) {
   if (!next_update_) next_update_ = now + parameters_.update;
   while (*next_update_ <= now) {
     if (Empty() && probability_ == 0 && old_delay_ == Duration()) {
-      // All values are constant from here on, so all idle periods are skipped in one step.
+      // Further updates would not change any value, so all idle periods are skipped in one step.
       *next_update_ += parameters_.update * ((now - *next_update_) / parameters_.update + 1);
       return;
     }

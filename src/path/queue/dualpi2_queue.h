@@ -60,7 +60,7 @@ class DualPi2Queue : public QueueDiscipline {
   QueueLimit limit_;
   MemoryFifo l4s_, classic_;
   double first_credit_, credit_;  // bytes for classic packets; zero or less: L4S packets are next
-  double max_squared_;      // p_Cmax: from this value of p_C on, ECN-capable packets are dropped
+  double max_squared_;      // p_Cmax: if p_C reaches this value, ECN-capable packets are dropped
   double probability_ = 0;  // p' in RFC 9332
   double coupled_ = 0;      // p_CL: coupled probability of L4S marks
   double squared_ = 0;      // p_C: probability of classic drops or marks

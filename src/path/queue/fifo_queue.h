@@ -11,7 +11,8 @@ namespace viaduct::path {
 // Tail drop: a packet that arrives at a full queue is dropped.
 class FifoQueue : public QueueDiscipline {
  public:
-  static constexpr QueueSize kDefaultLimit = QueuePackets(100);  // ns-3's DropTailQueue
+  // The default of ns-3's DropTailQueue.
+  static constexpr QueueSize kDefaultLimit = QueuePackets(100);
 
   explicit FifoQueue(const QueueSetup& setup) : fifo_(MakeFifo(setup.make_fifo)), limit_(setup) {}
   void Enqueue(Packet packet, Instant now, DropSink& drops) override {

@@ -25,8 +25,8 @@ class FlowQueues {
   void Append(uint32_t flow, const Packet& packet);
   std::optional<Packet> TakeFront(uint32_t flow);
 
-  // Returns the queue to be served now; nothing when no queue takes part. Sent() or NothingSent()
-  // must be called next.
+  // Returns the queue to be served now; nothing when no queue takes part in the rounds. Sent() or
+  // NothingSent() must be called next.
   std::optional<uint32_t> Turn();
   void Sent(uint32_t bytes) { flows_[round_->first].credits -= bytes; }
   // Ends the turn of a queue that had nothing to send; the queue takes part again with its next
@@ -46,7 +46,7 @@ class FlowQueues {
     PacketLists::List list;
     int64_t credits = 0;  // bytes
     bool scheduled = false;
-    uint32_t next = kNone;  // the next flow of its round
+    uint32_t next = kNone;  // the next flow in the Round that contains this flow
   };
   // One of the two lists of RFC 8290 section 4.2, new and old queues: the list's flows in the order
   // of service.

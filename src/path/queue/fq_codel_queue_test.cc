@@ -104,8 +104,8 @@ TEST(FqCodel, ASparseFlowGoesFirst) {
   for (int round = 0; round < 20; ++round) {
     fq.Put(7, 200);
     EXPECT_EQ(fq.Take(), 7) << round;
-    // The flow leaves the new queues only after one turn among the old queues (to avoid
-    // starvation): here, the queues of two flows.
+    // To avoid starvation, the flow's queue must pass through the list of old queues, here those of
+    // two flows, before it is new again.
     for (int i = 0; i < 4; ++i) EXPECT_NE(fq.Take(), 7);
   }
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kMost = 65535, kLeast = -64;  // bytes; the minimum is CAKE's
 constexpr int64_t kHeaderBeforeIp = 14;
 
-// A keyword of tc-cake(8), which counts the bytes from the IP header on.
+// A keyword of tc-cake(8), whose number of bytes is counted from the IP header.
 struct Preset {
   std::string_view name;
   int64_t bytes_on_ip;

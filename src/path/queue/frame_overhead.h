@@ -1,6 +1,6 @@
 // The size of a frame on the link in addition to its own bytes: headers and trailers of the medium,
 // and the framing. The sizes are those of CAKE's shaper (net/sched/sch_cake.c, cake_calc_overhead),
-// except that they count from the Ethernet header on and not from the IP header.
+// except that the bytes are counted from the Ethernet header and not from the IP header.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,12 @@ enum class Framing : uint8_t {
 
 struct FrameOverhead {
   int64_t bytes = 0;    // bytes added to each frame; may be negative
-  int64_t minimum = 1;  // minimum in bytes of frame and added bytes together
+  int64_t minimum = 1;  // minimum of the sum of the frame's bytes and the added bytes
   Framing framing = Framing::kNone;
   friend bool operator==(const FrameOverhead&, const FrameOverhead&) = default;
 
-  // Returns the bytes on the link of a frame of `frame_bytes`; greater than zero.
+  // Returns the number of bytes that a frame of `frame_bytes` bytes has on the link; greater than
+  // zero.
   int64_t Of(uint32_t frame_bytes) const {
     const int64_t sum = std::max(frame_bytes + bytes, minimum);
     if (framing == Framing::kAtm) return (sum + 47) / 48 * 53;

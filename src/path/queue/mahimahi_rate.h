@@ -41,7 +41,7 @@ class MahimahiRate : public RateServer {
   FrameOverhead overhead_;
   int64_t mean_;
   Instant base_;     // start of the current round of the trace
-  size_t next_ = 0;  // index of the present or next opportunity
+  size_t next_ = 0;  // index of the current or next opportunity
   int64_t left_ = kOpportunityBytes;
 };
 

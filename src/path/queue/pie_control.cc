@@ -6,7 +6,7 @@ namespace viaduct::path {
 namespace {
 
 constexpr double kMarkBelow =
-    0.1;  // mark_ecnth, RFC 8033 section 5.1: ECN-capable packets are dropped from 0.1 on
+    0.1;  // mark_ecnth, RFC 8033 section 5.1: at this probability or above, ECN packets are dropped
 
 // Returns the divisor of an adjustment of the probability, RFC 8033 section 4.2: small
 // probabilities change in small steps.
@@ -60,7 +60,7 @@ void PieControl::UpdateUntil(State& state, Instant now) const {
   while (*state.next_update <= now) {
     if (state.probability == 0 && state.delay == Duration() && state.old_delay == Duration()) {
       state.burst_allowance = parameters_.max_burst;
-      // All values are constant from here on, so all idle periods are skipped in one step.
+      // Further updates would not change any value, so all idle periods are skipped in one step.
       *state.next_update +=
           parameters_.update * ((now - *state.next_update) / parameters_.update + 1);
       return;

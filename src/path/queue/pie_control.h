@@ -57,7 +57,8 @@ class PieControl {
   // Returns whether a packet that arrives while `bytes` bytes wait must be dropped; the packet may
   // be marked instead.
   bool Drops(State& state, Packet& packet, uint64_t bytes);
-  // Takes note that a packet has been taken from the queue, which is now `empty` or not.
+  // Must be called when a packet has been taken from the queue. `empty`: whether the queue is now
+  // empty.
   static void Sent(State& state, const Packet& packet, bool empty, Instant now) {
     state.delay = empty ? Duration() : now - packet.ready;
   }

@@ -9,7 +9,7 @@ namespace viaduct::path {
 
 class PieQueue : public FifoQueue {
  public:
-  // The default of the kernel (net/sched/sch_pie.c), because RFC 8033 gives no limit.
+  // The kernel's default limit (net/sched/sch_pie.c), because RFC 8033 gives no limit.
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = PieParameters;
 

@@ -48,7 +48,7 @@ TEST(Pie, ProbabilityGrowsInTheStepsOfTheControlLaw) {
   pie.queue.UpdateUntil(AtMs(60));
   expected += 0.001875 / 128;  // divisor for a probability of 1.9e-5, below 0.0001
   EXPECT_DOUBLE_EQ(pie.queue.drop_probability(), expected);
-  // The divisor is 32 from a probability of 1.07e-4 on.
+  // The divisor is 32 once the probability has reached 1.07e-4.
   const double divisors[] = {128, 128, 128, 128, 128, 32, 32};
   for (size_t i = 0; i < std::size(divisors); ++i) {
     pie.queue.UpdateUntil(AtMs(75 + 15 * static_cast<int64_t>(i)));
@@ -67,7 +67,7 @@ TEST(Pie, AnyNumberOfUpdatesAtOnceIsTheSame) {
   EXPECT_EQ(often.queue.burst_allowance(), seldom.queue.burst_allowance());
 }
 
-// RFC 8033 section 5.5: from a probability of 0.1 on, no step is larger than 0.02.
+// RFC 8033 section 5.5: once the probability has reached 0.1, no step is larger than 0.02.
 TEST(Pie, LargeStepsAreCapped) {
   PieParameters parameters;
   parameters.alpha = 100;
@@ -122,8 +122,8 @@ TEST(Pie, ABurstPassesFirst) {
     if (ms >= 30) pie.queue.Dequeue(AtMs(ms), pie.drops);
     if (!pie.drops.all.empty()) first_drop = ms;
   }
-  // The queue is calm (delay and old delay below half the target) until the update at 30 ms: from
-  // the update at 45 ms on, ten updates use up the burst allowance.
+  // The queue is calm (delay and old delay below half the target) until the update at 30 ms. Then
+  // ten updates, the first at 45 ms, use up the burst allowance.
   EXPECT_EQ(first_drop, 180);
   while (!pie.queue.Empty()) pie.queue.Dequeue(AtMs(400), pie.drops);
   pie.queue.UpdateUntil(AtMs(2000));

@@ -27,8 +27,8 @@ struct QueueSetup {
 class QueueDiscipline {
  public:
   virtual ~QueueDiscipline() = default;
-  // Takes the packet (packet.ready becomes `now`), or passes it, or other packets instead of it, to
-  // `drops`.
+  // Takes the packet (packet.ready becomes `now`). Passes the packets that must be dropped, which
+  // may be this packet or others, to `drops`.
   virtual void Enqueue(Packet packet, Instant now, DropSink& drops) = 0;
   // Returns the packet whose transmission starts at `now`. Returns nothing if the queue is empty,
   // all waiting packets were dropped, or (Stalled) the next packet is still being read from disk.

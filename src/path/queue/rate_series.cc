@@ -94,8 +94,8 @@ Instant RateSeries::Send(Instant start, uint32_t bytes) {
   return finish_;
 }
 
-// Returns the instant at which work_ is done; leaves the remainder of less than a nanosecond in
-// work_.
+// Returns the instant at which the link has done work_. Leaves the remainder, less than a
+// nanosecond's work, in work_.
 Instant RateSeries::Finish(Instant start) {
   Duration at = start - base_;
   size_t segment = 0;
@@ -103,8 +103,8 @@ Instant RateSeries::Finish(Instant start) {
     if (series_.round != Duration()) {
       int64_t rounds = at / series_.round;
       at -= series_.round * rounds;
-      // Skips complete rounds in one step; if the work ends exactly with a round, the last round is
-      // kept.
+      // Skips complete rounds in one step; if the work ends exactly at the end of a round, this
+      // round is not skipped.
       const auto whole = work_ == 0 ? 0 : static_cast<int64_t>((work_ - 1) / work_per_round_);
       work_ -= work_per_round_ * static_cast<Work>(whole);
       base_ += series_.round * (rounds + whole);

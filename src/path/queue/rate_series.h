@@ -1,5 +1,5 @@
-// A rate over time from a file. A line is "SECONDS RATE": from this time on (since the first
-// packet) the link has this rate; a rate of 0 stops the link. The first line's time is 0, times
+// A rate over time from a file. A line is "SECONDS RATE": from this time, counted from the first
+// packet, the link has this rate; a rate of 0 stops the link. The first line's time is 0, times
 // increase. "SECONDS repeat" as the last line starts again from the first line at this time;
 // without it, the last rate remains. '#' begins a comment.
 //
@@ -52,7 +52,7 @@ class RateSeries : public RateServer {
   Work work_per_round_;
   Instant base_;  // start of the current round
   Instant finish_ = Instant::Never();
-  Work work_ = 0;  // remaining work at finish_: less than a nanosecond's
+  Work work_ = 0;  // remaining work at finish_: less than the link does in 1 ns
 };
 
 }  // namespace viaduct::path

@@ -71,7 +71,7 @@ TEST(RateSeries, ALastRateOfZeroStopsForGood) {
   EXPECT_EQ(link.Send(AtMs(1500), 1000), Instant::Never());
 }
 
-// After a last rate of zero, a change of the link lets the packet being sent leave.
+// If the last rate of a series is zero, the packet being sent leaves once the link is replaced.
 TEST(RateSeries, AnotherLinkTakesWhatWasStuck) {
   Bottleneck path(std::make_unique<FifoQueue>(InMemory(Packets(9))),
                   std::make_unique<RateSeries>(ParseRateSeries("0 8Mbit\n0.0005 0", "f")));

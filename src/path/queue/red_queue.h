@@ -15,8 +15,9 @@ struct RedParameters {
   std::optional<QueueSize> min, max;
   double max_probability = 0.02;  // max_p, from the examples in section 4 of the paper
   double weight = 0.002;          // w_q, from section 4 of the paper
-  // Whether the probability grows to 1 from max to twice max (Floyd, "Recommendation on using the
-  // gentle_ variant of RED", 2000); without `gentle`, all packets are dropped from max on.
+  // Whether the probability grows to 1 while the average grows from max to twice max (Floyd,
+  // "Recommendation on using the gentle_ variant of RED", 2000); without `gentle`, all packets are
+  // dropped if the average is at least max.
   bool gentle = false;
   bool ecn = false;
 

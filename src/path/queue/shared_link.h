@@ -30,8 +30,8 @@ class SharedLink final : private DropSink {
 
   // Adds a user, which must exist until the last call to the link; returns the user's number.
   uint32_t Join(User* user);
-  // Throws UsageError if the user may not give this definition (a link without a rate: no
-  // definition).
+  // Throws UsageError if the user may not give this definition. A link without a rate is not a
+  // definition.
   void Check(uint32_t user, const LinkSpec& link, const QueueSpec& queue) const;
   // Installs the user's definition, made of `server` and `discipline` (null: unchanged); the first
   // definition needs both. Packets that already wait leave at the new rate.

@@ -137,8 +137,7 @@ std::vector<Sent> RandomTraffic(uint64_t seed, size_t pipelines) {
   return traffic;
 }
 
-// Regardless of the number of users, the packets leave like the packets of one pipeline that has
-// all of them.
+// Regardless of the number of users, the packets leave as if one pipeline had sent all of them.
 TEST(SharedLinkTest, IsOneLink) {
   for (const char* spec : kShared) {
     SCOPED_TRACE(spec);

@@ -18,8 +18,8 @@ Instant TokenBucket::Send(Instant start, uint32_t bytes) {
     full_ = start;
     remainder_ = 0;
   }
-  // The bucket holds `size` bytes at full_ + wait / rate_, rounded up: before the bucket is full,
-  // or afterwards if `size` exceeds the burst.
+  // The bucket holds `size` bytes at full_ + wait / rate_, rounded up. This instant is before the
+  // bucket is full or, if `size` exceeds the burst, afterwards.
   const __int128 wait = remainder_ - (burst_ - size) * kBitNanoseconds;
   const __int128 rounded = wait <= 0 ? wait / rate_ : (wait + rate_ - 1) / rate_;
   const Instant enough = full_ + Duration::Nanoseconds(static_cast<int64_t>(rounded));

@@ -22,7 +22,7 @@ class TokenBucket : public RateServer {
   int64_t rate_;
   int64_t burst_;
   FrameOverhead overhead_;
-  Instant full_;           // when the bucket will be full if nothing is sent
+  Instant full_;           // instant at which the bucket is full if nothing more is sent
   int64_t remainder_ = 0;  // remainder of rounding full_, in 1/rate_ nanoseconds
 };
 

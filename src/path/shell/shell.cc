@@ -54,7 +54,7 @@ privilege::ProgramOptions Shell::Program(const std::vector<std::string>& words) 
   program.node = "shell";
   program.arguments = words.empty() ? privilege::LoginShell() : words;
   program.environment["VIADUCT_HOST"] = host_.machine;
-  // An empty value hides the value of an outer shell.
+  // Even an empty VIADUCT_HOST6 is set, because it hides the value of an outer shell.
   program.environment["VIADUCT_HOST6"] = host_.machine6;
   program.environment[kPathVariable] = name_;
   return program;

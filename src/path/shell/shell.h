@@ -26,8 +26,8 @@ engine::Config ShellPath();
 // processes that the program leaves behind. There must be a steward (sys/privilege/halves.h).
 class Shell final : public PathPorts {
  public:
-  // Creates the network. Throws EnvironmentError or SystemError; no part of the network is left
-  // then.
+  // Creates the network. Throws EnvironmentError or SystemError; in that case no part of the
+  // network is left.
   Shell();
 
   const std::string& name() const override { return name_; }
@@ -38,14 +38,15 @@ class Shell final : public PathPorts {
   int ifindex(size_t port) const override { return ports_.at(port).ifindex; }
   int fd() const override { return root_.fd(); }
 
-  // Returns the options for StartProgram() that run these words as a command, or the login shell if
-  // there are no words.
+  // Returns the options for StartProgram() that run `words` as a command, or the login shell if
+  // `words` is empty.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
   const ShellInside& host() const { return host_; }
-  // Returns the reason why the program can reach nothing beyond this namespace; empty if it can.
+  // Returns the reason why the program can reach nothing beyond this namespace; empty if the
+  // program reaches the outside.
   const std::string& limits() const { return limits_; }
-  // Returns the reason why the program has less connectivity by IPv6 than by IPv4; empty if it has
-  // the same, or if there is no IPv6 here.
+  // Returns the reason why the program has less connectivity by IPv6 than by IPv4; empty if the
+  // connectivity is the same, or if there is no IPv6 here.
   const std::string& ipv6_limits() const { return ipv6_limits_; }
 
   // Starts the program. Returns a descriptor from which the program's wait status (waitpid(2)) can

@@ -14,7 +14,7 @@ namespace viaduct::path {
 // only a route to other networks.
 std::vector<wire::IpPrefix> PrefixesInUse();
 
-// Returns the first /30 that overlaps none of `taken`. Throws Error when there is none.
+// Returns the first /30 that overlaps none of `taken`. Throws Error if all of them overlap.
 wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
 
 // Returns the networks of `taken` that are subnets of shells, without duplicates. A shell has

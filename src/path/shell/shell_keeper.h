@@ -1,4 +1,4 @@
-// Root's half of `viaduct shell`.
+// Root's half of `viaduct shell` (sys/privilege/halves.h).
 #pragma once
 
 #include <cstdint>

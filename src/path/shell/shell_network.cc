@@ -141,8 +141,8 @@ void ShellNetwork::CreateLinks() {
   sys::DisableOffloads(sys::OpenCurrentNamespace().get(), info_.name, sys::Offloads::kSegmentation);
 }
 
-// Records the namespace and the addresses of this machine for the program: with nested shells, the
-// gateway of the outermost shell.
+// Records the namespace, and the addresses by which the program reaches this machine: in a nested
+// shell, those of the outermost shell's gateway.
 void ShellNetwork::DescribeInside(const std::optional<ShellInside>& outer) {
   ShellInside inside{sys::IdentifyNamespace(inside_.get()), subnets_.front().host.ToString(), ""};
   if (subnets_.size() > 1) inside.machine6 = subnets_.back().host.ToString();
@@ -216,7 +216,7 @@ void ShellNetwork::FollowInterfaces() {
   try {
     path::FollowInterfaces(&info_, &record_, sys::MachineLock());
   } catch (const Error&) {
-    // The new interface remains unusable for the program.
+    // After an error, the program cannot use the new interface.
   }
 }
 

@@ -30,8 +30,8 @@ struct NameService {
   // The file to mount as /etc/resolv.conf: a file of the machine that names servers other than
   // loopback addresses, which inside a shell would be the program's own loopback.
   std::optional<std::string> file;
-  // If no such file exists: the IPv4 loopback address on which a name server listens, which the
-  // program reaches through the host's address.
+  // If no such file exists: the IPv4 loopback address on which a name server listens; the program
+  // reaches this name server through the host's address.
   std::optional<std::string> forward_to;
 };
 NameService FindNameService(const std::string& etc_resolv_conf,
@@ -41,8 +41,8 @@ NameService FindNameService(const std::string& etc_resolv_conf,
 // as root; recorded before it is created.
 class ShellNetwork {
  public:
-  // Creates the network for this user. Throws EnvironmentError or SystemError; no part of the
-  // network is left then.
+  // Creates the network for this user. Throws EnvironmentError or SystemError; in that case no part
+  // of the network is left.
   explicit ShellNetwork(uint32_t uid);
   // Ends the processes in the program's namespace and removes the network; the record stays if a
   // part cannot be removed.
@@ -53,16 +53,17 @@ class ShellNetwork {
   const ShellInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  // Returns the reason why the program can reach nothing beyond this namespace; empty if it can.
+  // Returns the reason why the program can reach nothing beyond this namespace; empty if the
+  // program reaches the outside.
   const std::string& limits() const { return limits_; }
-  // Returns the reason why the program has less connectivity by IPv6 than by IPv4; empty if it has
-  // the same, or if there is no IPv6 here.
+  // Returns the reason why the program has less connectivity by IPv6 than by IPv4; empty if the
+  // connectivity is the same, or if there is no IPv6 here.
   const std::string& ipv6_limits() const { return ipv6_limits_; }
 
-  // Must be called in the process that will start the program: mounts the right resolv.conf in a
-  // new mount namespace, if necessary.
+  // Must be called in the process that will start the program. If the program cannot use the
+  // machine's resolv.conf, mounts another file in its place, in a new mount namespace.
   void EnterNameService() const;
-  // Must be called when the ports are open.
+  // Closes the descriptor of the middle namespace. Must be called when the ports are open.
   void CloseMiddle() { middle_.reset(); }
 
   // Returns the descriptor that is readable when interfaces may have appeared; FollowInterfaces()

@@ -58,7 +58,7 @@ std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell, wire::Fam
     const bool for_others =
         std::ranges::any_of(others, [&](const ShellInfo& other) { return Has(other, interface); });
     if (link.name.starts_with("vsh") || link.name == "lo") continue;
-    // The MTU is too small for the address family.
+    // If the setting is missing, the interface's MTU is too small for the address family.
     if (!ForwardingOf(interface).IsThere()) continue;
     if (for_others || !Forwards(interface)) found.push_back(interface);
   }

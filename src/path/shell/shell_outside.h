@@ -32,8 +32,8 @@ std::string Ipv6Unavailable();
 // reaches nothing outside; empty if it does.
 std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
                         const sys::MachineLock& lock);
-// Enables forwarding, like OpenOutside(), on interfaces that have appeared since then. Throws Error
-// if this fails.
+// Enables forwarding, like OpenOutside(), on interfaces that have appeared since OpenOutside() was
+// called. Throws Error if this fails.
 void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const sys::MachineLock& lock);
 
 // Removes the shell's NAT rules, if there are any. Throws Error if this fails.

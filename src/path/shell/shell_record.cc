@@ -37,7 +37,7 @@ void RemoveDeadShell(const std::string& name, const sys::MachineLock& lock) {
 }  // namespace
 
 sys::OwnEntry RecordShell(ShellInfo* shell, const sys::MachineLock& lock) {
-  // A dead shell with this name had the same pid as this process.
+  // A dead shell may have the same name, because its process had the same pid as this process.
   RemoveDeadShell(shell->name, lock);
   sys::OwnEntry own =
       Shells().Take({shell->name, shell->uid, false, {{"network", shell->network}}});

@@ -71,7 +71,7 @@ constexpr Access kRate = {
     },
     [](Spec& spec) { spec.link.rate.reset(), spec.link.trace.reset(); }};
 
-// Parses HEAD[:PARAMETERS]; the head is stored in a member of T as well.
+// Parses HEAD[:PARAMETERS]; the head is stored in the member `head` of T.
 template <class T, auto head, auto parse, size_t n>
 T ParseWithHead(std::string_view value, const Parameter<T> (&parameters)[n]) {
   const auto [first, rest] = SplitHead(value);

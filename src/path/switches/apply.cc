@@ -62,7 +62,7 @@ std::string Output(const Command& command) {
 struct OvsSetting {
   std::string port, column;
 
-  // Returns the name of the entry in Open vSwitch's database that keeps the former value.
+  // Returns the name of the entry in Open vSwitch's database that keeps the column's former value.
   std::string Key() const { return "viaduct-" + column; }
   std::string Kept() const {
     return Output({"ovs-vsctl", "--if-exists", "get", "port", port, "external_ids:" + Key()});
@@ -93,7 +93,7 @@ void KeepOvsSettings(const Deflection& deflection) {
 void RestoreOvsSettings(const Deflection& deflection) {
   for (const OvsSetting& setting : OvsSettings(deflection)) {
     const std::string value = setting.Kept();
-    if (value.empty()) continue;  // the port was never deflected
+    if (value.empty()) continue;  // the port was not redirected
     Output({"ovs-vsctl", "set", "port", setting.port, setting.column + "=" + value});
     Output({"ovs-vsctl", "remove", "port", setting.port, "external_ids", setting.Key()});
   }

@@ -7,7 +7,7 @@ namespace viaduct::switches {
 
 // Applies the complete configuration; if a command fails, undoes the previous commands. Throws
 // EnvironmentError if a program is missing or the kernel's bridges do not support VLANs, UsageError
-// if a port of Open vSwitch is deflected already, else Error. Needs root.
+// if a port of Open vSwitch is already redirected, Error if another part fails. Needs root.
 void Apply(Vendor vendor, const Deflection& deflection);
 // Removes all parts of the configuration that can be removed; then throws the first Error.
 void Undo(Vendor vendor, const Deflection& deflection);

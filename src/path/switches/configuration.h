@@ -1,4 +1,5 @@
-// The configuration that deflects links, in the syntax of each vendor.
+// The configuration with which a switch or router redirects its links through the emulator, in the
+// syntax of each vendor.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The links that are redirected through the emulator (as by NetPath's VICT, Agarwal et al. 2005,
-// section 2.2.6): a VLAN for each end of a link between two ports of a switch, with a trunk to the
-// emulator; a static MPLS label for a router's neighbour.
+// The links that are redirected through the emulator as NetPath's VICT does (Agarwal et al. 2005,
+// section 2.2.6). For a link between two ports of a switch, each end gets a VLAN, and a trunk leads
+// to the emulator. For a link to a router's neighbour, the router gets a static MPLS label.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct Deflection {
   std::vector<SwitchedLink> switched;
   std::vector<RoutedLink> routed;
   std::string trunk;                      // the switch's port to which the emulator is connected
-  std::string emulator_interface = "IF";  // the emulator's name for its interface
-  std::string bridge;                     // for linux with VLANs
+  std::string emulator_interface = "IF";  // name of the interface on the emulator
+  std::string bridge;                     // name of the bridge; only for linux with VLANs
   // For linux without VLANs: the two ports to which the emulator is connected, for the only link.
   std::vector<std::string> redirect_ports;
 
@@ -46,8 +46,8 @@ struct Deflection {
   std::vector<std::pair<std::string, uint16_t>> Ends() const;
 };
 
-// Parses "P1,P2" [",VLAN1,VLAN2"]; VLANs that are not given are numbered from *next_vlan on. Throws
-// UsageError if the text is not valid.
+// Parses "P1,P2" [",VLAN1,VLAN2"]; VLANs that are not given get the next numbers, beginning with
+// *next_vlan. Throws UsageError if the text is not valid.
 SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan);
 // Parses "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1". Throws
 // UsageError if the text is not valid.

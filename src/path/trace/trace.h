@@ -15,13 +15,14 @@ std::vector<bool> ParseLossTrace(std::string_view text, const std::string& file)
 
 struct DelayTrace {
   std::vector<Duration> delays;
-  // Start of each delay, ascending from 0; empty: one delay per packet.
+  // The time from which each delay applies, ascending from 0; empty: one delay per packet.
   std::vector<Duration> times;
   Duration round;  // period of the repetition; zero: not repeated
 };
-// Parses a delay trace. Its lines are either durations ("20ms"), one per packet, starting again
-// after the last line; or a time in seconds and the delay from that time on ("1.5 20ms"), the first
-// time being 0, with an optional last line "10 repeat" that starts the trace again at that time.
+// Parses a delay trace. Either each line is the delay of one packet ("20ms"), and the trace starts
+// again after the last line; or each line is a time in seconds and a delay that applies from that
+// time ("1.5 20ms"). The first time is 0; the optional last line "10 repeat" starts the trace again
+// at its time.
 DelayTrace ParseDelayTrace(std::string_view text, const std::string& file);
 
 }  // namespace viaduct::path

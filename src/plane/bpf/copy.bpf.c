@@ -3,10 +3,11 @@
 // program does (taps of __netif_receive_skb_core()); without the program the kernel looks up a
 // route for each copy and then drops it silently, because the kernel does not forward.
 //
-// The program discards only packets that the kernel would drop: unicast of IPv4 and IPv6 to the
-// node's MAC address, without options (which the kernel checks, and answers, before it routes). In
-// IPv4 these are all packets that are not for the kernel; in IPv6 they are the packets that a route
-// forwards, because the kernel answers all other packets.
+// The program discards only packets that the kernel would drop: unicast IPv4 and IPv6 packets in
+// frames to the node's MAC address. Packets with options are not discarded, because the kernel
+// checks and answers options before it routes. In IPv4 the program discards every packet that is
+// not for the kernel; in IPv6 it discards only packets that a route forwards, because the kernel
+// answers all other packets.
 #include "plane/bpf/packet.bpf.h"
 
 #include "plane/bpf/copy.h"

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* The receiver of the packets to a network. */
+/* The receiver of the packets whose destination is in a network. */
 enum viaduct_copy_taker {
   VIADUCT_COPY_KERNEL = 1, /* the kernel: its copy passes */
   VIADUCT_COPY_FORWARDER   /* the forwarder: the kernel's copy is discarded */

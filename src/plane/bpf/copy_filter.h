@@ -1,5 +1,5 @@
-// Discards the copies that a node's kernel receives of the frames of a forwarder in userspace
-// (copy.bpf.c).
+// Discards the copies that a node's kernel receives of the frames that a forwarder in userspace
+// handles (copy.bpf.c).
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace viaduct::bpf {
 // a program as a test, so it needs root.
 std::string CopyFilterUnavailable();
 
-// The eBPF program of a node at the ingress of its interfaces, behind their packet sockets. The
-// program is removed when this object is destroyed or this process exits, and nothing is pinned; so
-// the kernel must have tcx (Linux 6.6), as a program at clsact would remain, with networks that no
-// process updates. For use by one thread.
+// The eBPF program at the ingress of a node's interfaces; packet sockets of an interface receive a
+// frame before the program does. The program is removed when this object is destroyed or this
+// process exits, because nothing is pinned. The kernel must have tcx (Linux 6.6): a program at
+// clsact would remain, with networks that no process updates. For use by one thread.
 class CopyFilter {
  public:
   static constexpr size_t kMaxNetworks = 16384;  // per family; only networks in use take memory
@@ -35,14 +35,14 @@ class CopyFilter {
   CopyFilter(const CopyFilter&) = delete;
   CopyFilter& operator=(const CopyFilter&) = delete;
 
-  // Sets the receiver of the packets to this network; for a packet the longest prefix counts.
-  // Packets to no network are for the forwarder in IPv4 and for the kernel in IPv6. Returns false
-  // if the map of networks is full.
+  // Sets the receiver of the packets whose destination is in this network; the longest prefix
+  // decides. A packet whose destination is in no network of the map is for the forwarder in IPv4
+  // and for the kernel in IPv6. Returns false if the map of networks is full.
   [[nodiscard]] bool Set(const wire::IpPrefix& network, Taker taker);
   void Remove(const wire::IpPrefix& network);  // no error if the network is absent
 
-  // Discards copies of packets of these families, and of no other family, from this call on. Throws
-  // SystemError.
+  // Begins to discard copies of packets of these families, and passes copies of all other families
+  // to the kernel. Throws SystemError.
   void Discard(const std::set<wire::Family>& families);
 
   // Attaches the program to these interfaces of the namespace, and detaches it from all others.

@@ -77,8 +77,8 @@ class CopyFilterTest : public testing::Test {
 
 TEST_F(CopyFilterTest, DiscardsWhatTheForwarderTakes) {
   Run([](Receiver& receiver) {
-    // Addresses of other nodes, with and without a route: in IPv4 the forwarder answers packets to
-    // both.
+    // IPv4 packets to other nodes are discarded with and without a route, because the forwarder
+    // also answers IPv4 packets without a route.
     for (const char* others : {"10.0.0.2", "10.9.0.1", "192.0.2.1", "223.255.255.255", "1.0.0.0"}) {
       EXPECT_TRUE(receiver.IsDiscarded(others)) << others;
     }
@@ -93,8 +93,8 @@ TEST_F(CopyFilterTest, LeavesTheKernelWhatItReceivesOrAnswers) {
     for (const char* its : {"10.0.0.1", "10.0.0.255", "127.0.0.1", "127.9.9.9", "0.0.0.0",
                             "224.0.0.5", "239.255.0.1", "240.0.0.1", "255.255.255.255", "fd00::1",
                             "fd00:9::9", "fe80::1", "ff02::1", "ff05::5", "::1", "::",
-                            // Addresses without a route, or with an unreachable route: the kernel
-                            // sends the ICMPv6 errors.
+                            // Packets to addresses without a route, or with an unreachable route,
+                            // are left to the kernel, which sends the ICMPv6 errors.
                             "fd00:5::1", "fd00:9:0:1::1"}) {
       EXPECT_FALSE(receiver.IsDiscarded(its)) << its;
     }

@@ -97,7 +97,7 @@ int viaduct_forward(struct __sk_buff* skb) {
   if (!counters) return TC_ACT_UNSPEC;
   struct bpf_fib_lookup lookup = {};
   const enum viaduct_outcome outcome = decide(skb, &lookup);
-  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // entry of this processor
+  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // the counter of this processor
   if (outcome != VIADUCT_FORWARDED) return TC_ACT_UNSPEC;
   counters->bytes += skb->len;
   rewrite(skb, lookup.dmac, lookup.smac, 1);

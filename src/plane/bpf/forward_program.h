@@ -19,8 +19,8 @@ namespace viaduct::bpf {
 struct Interface {
   int ifindex = 0;
   // The MAC address of the interface at the other end, if frames may be passed directly to that
-  // end: a veth pair whose other end is in another namespace, with no queueing discipline and all
-  // offloads on at both ends (for frames that may rely on offloads).
+  // end. The two interfaces must be a veth pair whose other end is in another namespace. Both ends
+  // must have no queueing discipline, and all offloads on, because frames may rely on offloads.
   std::optional<wire::MacAddress> far_mac = std::nullopt;
 
   viaduct_port ToValue() const;  // the value of this interface in a program's map
@@ -36,9 +36,9 @@ std::string Unavailable();
 // the kernel's own forwarding continues. For use by one thread.
 class ForwardProgram {
  public:
-  // Attaches the program to the ports, which are in this namespace; packets that would leave
-  // through a port that is no wire are left to the kernel. Throws EnvironmentError if the build or
-  // the kernel cannot run the program.
+  // Attaches the program to the ports, which are in this namespace. Packets that would leave
+  // through a port that is not a wire are left to the kernel. Throws EnvironmentError if the build
+  // or the kernel cannot run the program.
   ForwardProgram(int namespace_fd, const std::vector<Interface>& ports);
   ~ForwardProgram();
   ForwardProgram(const ForwardProgram&) = delete;

@@ -47,8 +47,8 @@ struct Router {
     peer.name = "peer" + digit;
     session.CreateVethPair(end, peer);
     const int ifindex = session.IfIndex(end.name);
-    // IPv6 is off at the peer, because packets that the peer sends by itself (multicast listener
-    // reports) would be counted, too.
+    // IPv6 is off at the peer, because the program would count the multicast listener reports that
+    // the peer's kernel sends.
     sys::WriteSysctls(fd.get(), {{"net.ipv6.conf." + peer.name + ".disable_ipv6", "1"}});
     for (const std::string& name : {end.name, peer.name}) {
       session.SetUp(session.IfIndex(name), true);
@@ -124,8 +124,8 @@ TEST_F(ForwarderTest, ForwardsUnicastOfBothFamilies) {
   });
 }
 
-// For every header checksum there is a TTL and an identification that make the checksum's addition
-// carry.
+// Tests every TTL with several identifications, so that the addition that updates the header
+// checksum also carries.
 TEST_F(ForwarderTest, TheChecksumIsRightForEveryTtl) {
   Run([](Router& router) {
     for (int ttl = 2; ttl < 256; ++ttl) {
@@ -219,15 +219,15 @@ TEST_F(ForwarderTest, LeavesMalformedHeadersToTheKernel) {
   Run([](Router& router) {
     constexpr size_t kIp = 14;
     const std::vector<std::byte> good4 = Build(From(kThrough4));
-    // The offsets of the bytes to change: version and header length (options), total length,
-    // checksum.
+    // The offsets of the header bytes that the test corrupts: version and header length (0x46: with
+    // options), total length, checksum.
     for (const size_t offset : {kIp, kIp + 3, kIp + 10}) {
       auto frame = good4;
       frame[offset] ^= std::byte{0x03};
       EXPECT_EQ(router.Try(frame), "unusual-header") << offset;
     }
     const std::vector<std::byte> good6 = Build(From(kThrough6));
-    for (const size_t offset : {kIp, kIp + 5}) {  // offsets of the version and the payload length
+    for (const size_t offset : {kIp, kIp + 5}) {  // corrupts the version, the payload length
       auto frame = good6;
       frame[offset] ^= std::byte{0x13};
       EXPECT_EQ(router.Try(frame), "unusual-header") << offset;

@@ -1,7 +1,7 @@
-// Passes frames from each wire's end in the fabric to the wire's other end; where the routers on a
-// packet's path only forward it, passes the packet to the end of the last wire in one step. The
-// path for each key is found by user space, when a first packet requests it, and forgotten when
-// anything changes along the path.
+// Passes frames from each wire's end in the fabric to the wire's other end. If all routers on a
+// packet's path only forward the packet, passes the packet to the end of the last wire in one step.
+// User space looks for the path of a key when the first packet of the key requests the path, and
+// forgets the path when anything along it changes.
 #include "plane/bpf/join.h"
 
 #include "plane/bpf/packet.bpf.h"
@@ -86,7 +86,8 @@ static __always_inline void ask(const struct viaduct_join_key *key) {
 
 static __always_inline int claims_to_be_router(const struct viaduct_joined_path *path,
                                                const struct bpf_fib_lookup *packet) {
-  if (packet->family != AF_INET) return 0;  // the kernel forwards IPv6 packets with such a source
+  // The kernel forwards IPv6 packets from a router's address.
+  if (packet->family != AF_INET) return 0;
   const __u32 *bit = bpf_map_lookup_elem(&router_addresses, &packet->ipv4_src);
   if (!bit) return 0;
   const __u32 number = *bit % VIADUCT_ROUTER_BITS;
@@ -106,8 +107,8 @@ static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
   }
 }
 
-// Decides whether the wire with index `loss` loses this frame, of `bytes` with its Ethernet header,
-// and counts the frame.
+// Decides whether the wire with index `loss` loses this frame, and counts the frame. `bytes`: the
+// length of the frame, with its Ethernet header.
 static __always_inline int is_lost(__u32 loss, __u32 bytes) {
   struct viaduct_wire_loss *wire = bpf_map_lookup_elem(&wire_losses, &loss);
   if (!wire) return 0;
@@ -126,7 +127,7 @@ static __always_inline int is_lost(__u32 loss, __u32 bytes) {
 static __always_inline void count(__u32 counter, __u32 bytes) {
   struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
   if (!traffic) return;
-  traffic->packets += 1;  // entry of this processor
+  traffic->packets += 1;  // the counter of this processor
   traffic->bytes += bytes;
 }
 
@@ -150,9 +151,9 @@ static __always_inline int is_same_key(const struct viaduct_join_key *a,
   return words[0] == others[0] && words[1] == others[1] && words[2] == others[2];
 }
 
-// Returns the path of the key, or null if user space has not looked for the path yet. The number
-// found in the hash map may have been reused for another key by now, if this processor was delayed,
-// so the path's key is compared.
+// Returns the path of the key, or null if user space has not looked for the path yet. Compares the
+// key that is stored with the path, because the path's number from the hash map may have been
+// reused for another key if this processor was delayed.
 static __always_inline struct viaduct_joined_path *find_path(const struct viaduct_join_key *key,
                                                              __u32 *number) {
   const __u32 *found = bpf_map_lookup_elem(&path_numbers, key);
@@ -188,8 +189,8 @@ static __always_inline int may_be_long(const struct viaduct_joined_path *path,
   return !counter || *counter != path->too_bigs;
 }
 
-// Returns VIADUCT_JOINED if the frame can be sent over all hops of `path` in one step, else the
-// reason against it.
+// Returns VIADUCT_JOINED if the frame can be sent over all hops of `path` in one step, otherwise
+// the reason why it cannot.
 static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
                                                         const struct viaduct_join_port *port,
                                                         struct viaduct_joined_path **path,

@@ -47,7 +47,7 @@ struct viaduct_join_key {
 
 /* A direction of a wire that loses frames at random, each frame independently. */
 struct viaduct_wire_loss {
-  struct bpf_spin_lock lock; /* of all fields below: frames are numbered in order of arrival */
+  struct bpf_spin_lock lock; /* protects all fields below; frames are numbered by arrival */
   __u32 reserved;
   __u64 random[4]; /* the state of a RandomStream (base/random.h) */
   __u64 threshold; /* a frame is lost if the upper 53 bits of its random number are below this */

@@ -18,7 +18,7 @@ namespace viaduct::bpf {
 namespace {
 
 constexpr size_t kMaxAddresses = 65536;
-constexpr size_t kMaxRequests = 64;   // per TakeRequests(): the caller has other work as well
+constexpr size_t kMaxRequests = 64;   // requests in one TakeRequests(): the caller has other work
 constexpr size_t kMappedPrefix = 12;  // bytes before a mapped IPv4 address (RFC 4291, 2.5.5.2)
 
 void Copy(const wire::MacAddress& mac, uint8_t* to) {

@@ -34,7 +34,8 @@ struct JoinWire {
   End a, b;
 };
 
-// The packets that arrive on a port for one destination, with one type of service.
+// The key of a path: the packets that arrive on a port for one destination, with one type of
+// service.
 struct PathKey {
   int port = 0;  // ifindex in the fabric
   wire::IpAddress destination;
@@ -49,14 +50,14 @@ struct JoinedPath {
   int exit = 0;                   // ifindex of the fabric's end of the last wire
   wire::MacAddress enters;        // address of the first router's receiving interface
   wire::MacAddress source;        // source address of the frame on the last wire
-  wire::MacAddress destination;   // address of the receiving interface
+  wire::MacAddress destination;   // address of the last wire's receiving interface
   std::vector<uint32_t> routers;  // numbers of the routers on the path
-  uint64_t too_bigs = 0;          // Joiner::TooBigs() before the caller looked for the path
+  uint64_t too_bigs = 0;          // the value of Joiner::TooBigs() before the path was looked up
   std::vector<int> lossy_ends;    // wire ends after the first at which arriving frames may be lost
 };
 
-// The indexes of a path in the program's tables, which count its packets; each index is below
-// kMaxPaths. The tables' entry of a removed path may still be read by a processor that was delayed.
+// The indexes in the program's tables at which the packets of a path are counted; each index is
+// below kMaxPaths. A processor that was delayed may still read the tables' entry of a removed path.
 struct PathCounters {
   uint32_t passed = 0;         // index for packets that passed all hops
   std::vector<uint32_t> lost;  // indexes for packets lost at each of the path's lossy_ends
@@ -77,18 +78,18 @@ class Joiner {
 
   // Returns a descriptor that is readable when packets request their path, or a check of it.
   int fd() const;
-  // Returns some of the packets' requests for paths, each key once.
+  // Returns the keys of some of the paths that packets have requested, each key once.
   std::vector<PathKey> TakeRequests();
 
-  // Sends packets of this key that arrive after this call by this path, over all of its hops or
-  // none. Returns false if kMaxPaths other paths are set.
+  // Sets the path of a key. A packet of the key that arrives after this call passes all hops of the
+  // path in one step, or is passed hop by hop. Returns false if kMaxPaths other paths are set.
   bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
   // Removes the path of a key: its next packet requests a path again.
   void Remove(const PathKey& key);
 
   // Returns the number of frames that have arrived so far and may have reported an IPv6 path MTU to
-  // a router: packets longer than 1280 bytes take only paths that were set while the number had its
-  // present value.
+  // a router. A packet longer than 1280 bytes takes a path only if the path was set while this
+  // number had its current value.
   uint64_t TooBigs() const;
 
   // Replaces the set of all routers' IPv4 addresses; the value of each address is the number of its
@@ -104,8 +105,8 @@ class Joiner {
   void ClearTraffic(uint32_t counter);
   // Returns a port's entry, with the counters of the packets that have arrived on it.
   viaduct_join_port CountersOf(int port) const;
-  // Returns the losses of the frames that arrived on a port; empty if the wire loses no such
-  // frames.
+  // Returns the losses of the frames that arrived on a port; empty if the wire has no RandomLoss at
+  // this end.
   std::optional<viaduct_wire_loss> LossOf(int port) const;
 
  private:

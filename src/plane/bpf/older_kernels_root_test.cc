@@ -43,8 +43,8 @@ class OlderKernelRootTest : public testing::Test {
   }
 };
 
-// The program is loaded under another license, with which the kernel does not let it look up
-// routes.
+// Changes the license of the program from GPL to BSD: the kernel then refuses the program the
+// helper that looks up routes.
 TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
   const auto& [bytes, size] = kForwardProgram;
   std::vector<unsigned char> program(bytes, bytes + size);

@@ -1,5 +1,6 @@
-/* Functions by which the eBPF programs of src/plane/bpf read a packet, and change it as its hops
- * would: IPv4 and IPv6 unicast as the kernel's forwarding sees it (ip_forward(), ip6_forward()).
+/* Functions with which the eBPF programs of src/plane/bpf read IPv4 and IPv6 unicast packets as the
+ * kernel's forwarding does (ip_forward(), ip6_forward()), and change a packet as the routers on its
+ * path would.
  */
 #pragma once
 
@@ -72,8 +73,8 @@ static __always_inline int has_right_checksum(const struct iphdr* ip) {
 }
 
 // Returns whether the packet is an ICMP error. Among equal-cost routes the kernel chooses the route
-// of an error by the packet that it quotes (ip_multipath_l3_keys()), but bpf_fib_lookup() by the
-// error's own addresses.
+// of an error by the packet that the error quotes (ip_multipath_l3_keys()), but bpf_fib_lookup()
+// chooses the route by the error's own addresses.
 static __always_inline int is_icmp_error(const void* header, const void* end, __u8 protocol) {
   const __u8* type = header;
   if ((const void*)(type + 1) > end) return 0;
@@ -85,7 +86,7 @@ static __always_inline int is_icmp_error(const void* header, const void* end, __
 }
 
 // Reads the TCP or UDP ports into `lookup`, as the kernel's multipath hash may include ports.
-// Returns the length of the transport header, 0 if it is not known.
+// Returns the length of the transport header; 0 if this length is not known.
 static __always_inline __u32 read_transport(const void* header, const void* end,
                                             struct bpf_fib_lookup* lookup) {
   if (lookup->l4_protocol == IPPROTO_TCP) {
@@ -106,7 +107,7 @@ static __always_inline __u32 read_transport(const void* header, const void* end,
 }
 
 // Returns the length that must not exceed the outgoing interface's MTU: for a super-frame (GSO),
-// the length of its segments; 0 if it is not known.
+// the length of its segments. Returns 0 if this length is not known.
 static __always_inline __u32 limited_length(const struct __sk_buff* skb, __u32 length,
                                             __u32 ip_header, __u32 transport_header) {
   if (skb->gso_size == 0) return length;
@@ -164,9 +165,9 @@ static __always_inline enum viaduct_outcome prepare_ipv6(const struct __sk_buff*
   return lookup->tot_len == 0 ? VIADUCT_UNUSUAL : VIADUCT_FORWARDED;
 }
 
-/* Reads a frame that arrives; does not change it. Returns VIADUCT_FORWARDED if the frame can be
- * forwarded by the values in `lookup` (whose tot_len is the length that an MTU limits); its TTL
- * or hop limit, `ttl`, is then above 1. */
+/* Reads a frame that arrives, without changing the frame. Sets `lookup`, in which tot_len is the
+ * length that an MTU limits, and the TTL or hop limit `ttl`. Returns VIADUCT_FORWARDED if the frame
+ * can be forwarded with these values: in this case `ttl` is above 1. */
 static __always_inline enum viaduct_outcome read_packet(const struct __sk_buff* skb,
                                                         struct bpf_fib_lookup* lookup, __u8* ttl) {
   void* data = (void*)(long)skb->data;

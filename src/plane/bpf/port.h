@@ -1,9 +1,9 @@
 /* Definitions shared by the forwarding eBPF program (forward.bpf.c) and the C++ code that loads
  * it (forward_program.cc): in C, because both languages include this file.
  *
- * The program is at the ingress of a node's interfaces ("ports"). A packet that it cannot
- * forward exactly as the kernel would is passed to the kernel's own stack, which can handle
- * every packet, and is counted by the reason.
+ * The program is at the ingress of a node's interfaces ("ports"). If the program cannot forward
+ * a packet exactly as the kernel would, it passes the packet to the kernel's own stack, which can
+ * handle every packet, and counts the packet by the reason.
  */
 #pragma once
 

@@ -1,25 +1,26 @@
-// The data plane of an RBridge (WMRP) at the ingress of its ports. It decides as rbridge::Forward()
-// (plane/rbridge/forward.cc) does, by the same tables and in the same order. PDUs of the control
-// plane are passed to the simulator's socket; all other frames are forwarded or dropped by this
-// program.
+// The data plane of an RBridge (WMRP) at the ingress of its ports. The program decides as
+// rbridge::Forward() (plane/rbridge/forward.cc) does, from the same tables and in the same order.
+// It passes PDUs of the control plane to the simulator's socket, and forwards or drops all other
+// frames.
 //
 // The differences from rbridge::Forward(): frames with two VLAN tags, or a service tag, are refused
 // as malformed; short frames that are not IP are padded; and a terminal that is more than
 // MAX_PROBES slots behind its hash slot in the table is not found, so its frames are flooded.
 //
-// Loops are in functions that are not static: the verifier checks such a function once, separately
-// (Linux 5.12 for pointers to the tables), but a static function again at each call. So it
-// processes 39,000 instructions instead of 563,000, and the program loads in 30 ms instead of 0.9
-// s.
+// Loops are in functions that are not static. The verifier checks a non-static function once,
+// separately (since Linux 5.12 also a function that gets pointers to the tables), but a static
+// function again at each call. Therefore the verifier processes 39,000 instructions instead of
+// 563,000, and the program loads in 30 ms instead of 0.9 s.
 #include "plane/bpf/rbridge.h"
 
 #include "plane/bpf/packet.bpf.h"
 #include "plane/bpf/rbridge_frame.bpf.h"
 
 #define MAX_PROBES 256
-// The minimum length of a terminal's frame before it is encapsulated, so that the encapsulated
-// frame can be shortened to the terminal's frame again: bpf_skb_change_tail() cuts nothing before
-// the transport header's offset that bpf_skb_change_head() has left in the sk_buff.
+// The minimum length of a terminal's frame before it is encapsulated. With this length, the
+// encapsulated frame can be shortened to the terminal's frame again: bpf_skb_change_tail() does not
+// cut bytes before the transport header's offset that bpf_skb_change_head() has left in the
+// sk_buff.
 #define LEAST (ETH_HLEN + GROWTH)
 #define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // keep the kernel's state of the checksum
 #define CHUNK 2048
@@ -42,7 +43,8 @@ struct {
   __type(value, struct viaduct_rbridge_interface);
 } rbridge_interfaces SEC(".maps");
 
-// The output interfaces of the RBridge, indexed by port; ifindex 0: the port has none.
+// The output interfaces of the RBridge, indexed by port; ifindex 0: the port has no output
+// interface.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
@@ -130,8 +132,8 @@ static __always_inline __u16 nickname_of(tables_t* tables, __u32 rbridge) {
   return tables->rbridges[below(VIADUCT_RBRIDGE_NODES, rbridge)].nickname;
 }
 
-// Reports to the control plane that a terminal was seen, unless the tables have the terminal
-// already, or it was reported since the tables last changed.
+// Reports to the control plane that a terminal was seen. Does nothing if the tables have the
+// terminal already, or if the terminal was reported after the tables last changed.
 __noinline int see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
   if (!tables) return 0;
   const struct viaduct_rbridge_terminal* known = find_terminal(tables, key);
@@ -285,8 +287,8 @@ static __always_inline enum viaduct_rbridge_outcome ingress(struct __sk_buff* sk
 
 // ------------------------------------------------------------ encapsulated frames
 
-// Reads the terminal's frame inside an encapsulated frame; it always has a tag. Returns 0 if its
-// format is wrong.
+// Reads the terminal's frame inside an encapsulated frame. The terminal's frame always has a tag.
+// Returns 0 if the format of the terminal's frame is wrong.
 static __always_inline int read_inner(struct __sk_buff* skb, struct decision* decision) {
   struct inner* inner = &decision->inner;
   // The minimum length includes the EtherType behind the tag.
@@ -490,18 +492,21 @@ static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
   return send(skb, tables, decision->native, 0, is_last, 0);
 }
 
-// Makes space for the head of an encapsulated frame. Returns 0 on failure. Sets `is_known` to
-// whether send() may get the receiver's address: only the first helper, which supports IP alone,
-// keeps the kernel's offset of the header behind the Ethernet header.
+// Makes space for the headers of an encapsulated frame. Returns 0 on failure. Sets `is_known` to
+// whether send() may get the receiver's address: bpf_skb_adjust_room(), which supports only IP,
+// keeps the kernel's offset of the header behind the Ethernet header, but bpf_skb_change_head()
+// does not.
 static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
-  const __be16 type = skb->protocol;  // remains behind the addresses of the outer Ethernet header
+  // The EtherType of the terminal's frame. bpf_skb_adjust_room() leaves it behind the addresses of
+  // the outer Ethernet header, so it is written again.
+  const __be16 type = skb->protocol;
   *is_known = bpf_skb_adjust_room(skb, GROWTH, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0;
   if (!*is_known) return bpf_skb_change_head(skb, GROWTH, 0) == 0;
   return bpf_skb_store_bytes(skb, sizeof(struct head), &type, sizeof type, 0) == 0;
 }
 
-// Sends a terminal's frame to the ports of the decision, first to terminals, then encapsulated,
-// which makes it longer.
+// Sends a terminal's frame to the ports of the decision: first to terminals, then encapsulated,
+// because the encapsulation lengthens the frame.
 static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* tables,
                                           const struct decision* decision) {
   struct head head = {decision->outer, decision->inner};
@@ -528,8 +533,8 @@ static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u
          bpf_skb_store_bytes(skb, to, chunk->bytes, size, 0) == 0;
 }
 
-// Moves the bytes behind the inner tag to behind the first two addresses, and shortens the frame.
-// Returns 0 on failure.
+// Moves the bytes behind the inner tag forward, directly behind the first two addresses of the
+// frame, and shortens the frame. Returns 0 on failure.
 __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   const __u32 zero = 0;
   struct chunk* chunk = bpf_map_lookup_elem(&rbridge_chunk, &zero);
@@ -546,8 +551,9 @@ __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
 
-// Sets the frame's protocol in the kernel's metadata: the kernel does so when it removes a tag
-// behind which there is another tag. Returns 0 on failure.
+// Sets the frame's protocol in the kernel's metadata. To do so, inserts and removes two tags: the
+// kernel sets the protocol when it removes a tag behind which there is another tag. Returns 0 on
+// failure.
 static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
   const __be16 tag = bpf_htons(ETH_P_8021Q);
   return bpf_skb_vlan_push(skb, tag, DEFAULT_VLAN) == 0 &&

@@ -11,7 +11,7 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr size_t kMaxEvents = 256;  // per TakeEvents(): the caller has other work as well
+constexpr size_t kMaxEvents = 256;  // events in one TakeEvents(): the caller has other work
 
 }  // namespace
 

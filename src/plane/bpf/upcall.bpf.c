@@ -1,5 +1,5 @@
-// Sends packets up through a TUN device: writes the header before each packet, and copies some
-// packets that the kernel forwards by itself.
+// Sends packets up through a TUN device: writes a header before each packet, and copies some of the
+// packets that the kernel itself forwards.
 //
 // The origin of a packet is in a separate header, because no field of both IP versions is free, and
 // because the origin must be in each segment of a super-frame (GSO). The kernel segments a
@@ -119,8 +119,9 @@ static __always_inline int is_due(void* flows, const void* flow, __u64 now, __u6
   return 1;
 }
 
-// Returns whether an IPv4 packet must be copied now. Packets to groups (and, in is_due_ipv6(),
-// link-local packets) are never copied, as a protocol looks for no route for them.
+// Returns whether an IPv4 packet must be copied now. Packets to groups are never copied, and
+// is_due_ipv6() never copies link-local packets either, because a protocol does not look for routes
+// for such packets.
 static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   struct flow4 flow = {.where = where};
   const long error = load(skb, __builtin_offsetof(struct iphdr, saddr), &flow, 8);
@@ -135,8 +136,8 @@ static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   return is_due(&upcall_flows4, &flow, now, &recent->last);
 }
 
-// Returns whether a packet is a neighbour discovery message (RFC 4861, section 4). A kernel sends
-// such messages to its neighbours by itself, and they use no route.
+// Returns whether a packet is a neighbour discovery message (RFC 4861, section 4). The kernel
+// itself sends such messages to its neighbours, without looking up a route.
 static __always_inline int is_neighbour_discovery(struct __sk_buff* skb) {
   struct {
     struct ipv6hdr ip;
@@ -181,8 +182,8 @@ static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
 SEC("tc")
 int viaduct_upcall_in(struct __sk_buff* skb) { return copy(skb, 0); }
 
-// Copies only packets of the node's own programs: they have not arrived on an interface, neither in
-// the kernel nor in a forwarder.
+// Copies only packets of the node's own programs: packets that have not arrived on an interface,
+// neither in the kernel nor in a forwarder.
 SEC("tc")
 int viaduct_upcall_out(struct __sk_buff* skb) {
   const int is_own = skb->ingress_ifindex == 0 && skb->mark != VIADUCT_FORWARDED_MARK;
@@ -200,7 +201,8 @@ static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
 }
 
 // Writes the header before a packet, at the egress of the TUN device, where packets begin with the
-// IP header. A packet that cannot get a header is dropped, because its reader would misread it.
+// IP header. Drops a packet before which the header cannot be written, because the reader would
+// take the packet's first bytes for the header.
 SEC("tc")
 int viaduct_upcall_mark(struct __sk_buff* skb) {
   __u32 mark = skb->mark, ifindex = skb->ingress_ifindex;
@@ -210,7 +212,7 @@ int viaduct_upcall_mark(struct __sk_buff* skb) {
   const int is_passed = skb->protocol == bpf_htons(VIADUCT_PASSED_UP);
   const struct viaduct_upcall_header header = {.ifindex = is_passed ? mark : ifindex,
                                                .is_copy = !is_passed && mark == COPY_MARK};
-  if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // TC_ACT_STOLEN: not counted as lost
+  if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // the packet is not counted as lost
   if (bpf_skb_change_head(skb, sizeof header, 0) != 0 ||
       bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) != 0) {
     return TC_ACT_SHOT;

@@ -1,9 +1,9 @@
 // Packets that are sent up from a kernel's data plane, through a TUN device: packets without a
 // route, and copies of some packets that have a route.
 //
-// The eBPF program on the TUN device writes the origin before each packet that is sent up; it costs
-// all other packets nothing. The programs on the interfaces send up a copy of one packet per flow
-// and interval.
+// The eBPF program on the TUN device writes the origin before each packet that is sent up; this
+// program does not slow other packets down. The programs on the interfaces send up a copy of one
+// packet per flow and interval.
 #pragma once
 
 #include <cstddef>
@@ -43,12 +43,13 @@ struct UpcallOptions {
   Duration interval;                // minimum time between two copies of packets of a flow
 };
 
-// Makes the TUN device write origins, and makes the interfaces copy to the TUN device unicast
-// packets that arrive, and unicast packets that programs of the namespace send: of each pair of
-// source and destination, the first packet and then one per interval. At most 65,536 pairs per
-// family are remembered. Copying continues as long as the interfaces exist and the returned
-// descriptors are open: packets that arrive are copied before the eBPF data plane
-// (forward_program.h) receives them. Throws EnvironmentError if the kernel cannot run the programs.
+// Makes the TUN device write the origin before each packet. Makes the interfaces copy unicast
+// packets to the TUN device: packets that arrive, and packets that programs of the namespace send.
+// For each pair of source and destination, the first packet is copied, and then one packet per
+// interval. At most 65,536 pairs per family are remembered. Copying continues as long as the
+// interfaces exist and the returned descriptors are open: packets that arrive are copied before the
+// eBPF data plane (forward_program.h) receives them. Throws EnvironmentError if the kernel cannot
+// run the programs.
 [[nodiscard]] std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& options);
 
 }  // namespace viaduct::bpf

@@ -203,8 +203,8 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     const auto hop_limit = static_cast<int>(upcall.packet[static_cast<size_t>(At().hop_limit)]);
     return {upcall.ifindex, upcall.is_copy, text, hop_limit};
   }
-  // Checks that all segments with this total payload were sent up from the first interface, with
-  // right checksums; returns the number of segments.
+  // Checks that segments with this total payload, in bytes, were sent up from the first interface,
+  // with correct checksums; returns the number of segments.
   int CountSegments(size_t payload) {
     int count = 0;
     for (size_t seen = 0; seen < payload; ++count) {
@@ -316,7 +316,7 @@ TEST_P(UpcallTest, EachSegmentOfALargeTcpPacketTellsWhereItCameFrom) {
   }
   // The address is removed, and so is the route to its network.
   router_.netlink.RemoveAddress(22, wire::IpPrefix::Parse(At().router_right));
-  // The bytes fit in TCP's first window.
+  // TCP sends all these bytes at once, because they fit in its initial window.
   const std::string bytes(10 * 1400, 'x');
   SystemCall("send", send(sender.get(), bytes.data(), bytes.size(), 0));
   EXPECT_GE(CountSegments(bytes.size()), 10);

@@ -71,8 +71,8 @@ Choice ChooseForRBridge(const NodePlace&, const std::string&) {
   return {&kEbpfRBridge, "the fastest data plane for an RBridge"};
 }
 
-// Always chooses kUserspacePlane; the choice's reason includes the disadvantage on a machine where
-// the kernel's copies cannot be discarded.
+// Always chooses kUserspacePlane. If this machine cannot discard the kernel's copies, the returned
+// reason also describes this disadvantage.
 Choice ChooseUserspace(const NodePlace&, const std::string&) {
   static const std::string reason = bpf::CopyFilterUnavailable();
   if (reason.empty()) return {&kUserspacePlane, kAsked};
@@ -122,8 +122,8 @@ constexpr std::array kRefusedBySimulator = {
     kNoContainer,
 };
 
-// The layout of the kernel's data plane and of eBPF programs, behind which the kernel's stack
-// handles all packets that the programs do not forward.
+// The layout of the data planes `kernel`, `ebpf` and `auto`. The kernel's stack handles all packets
+// that an eBPF program does not forward.
 constexpr NodeLayout kKernelLayout{
     .addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true};
 constexpr NodeLayout kJoinedLayout{.addresses_on_interfaces = true,
@@ -131,17 +131,20 @@ constexpr NodeLayout kJoinedLayout{.addresses_on_interfaces = true,
                                    .keeps_offloads = true,
                                    .joins_paths = true};
 // The layout of the forwarder in userspace. The kernel answers for the node and sends the node's
-// packets, but forwards nothing; the forwarder reads frames as they would be on a wire.
+// packets, but forwards nothing. Offloads are off, because the forwarder reads frames in the form
+// that they have on a wire.
 constexpr NodeLayout kUserspaceLayout{
     .addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false};
-// The layout of data planes that forward frames. The node's kernel is not involved: it has no
-// addresses, and frames are taken from the interfaces as they would be on a wire.
+// The layout of data planes that forward frames. The node's kernel takes no part and has no
+// addresses. Offloads are off, because the data plane reads frames in the form that they have on a
+// wire.
 constexpr NodeLayout kFramesOnly{
     .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
 
 // The numbers of file descriptors. An eBPF program needs descriptors for its tables, and one for
-// its link to each interface. The forwarder needs descriptors for a node's memory and, during its
-// start, three sockets of each interface and the broker's copy of one.
+// the link to each interface. The forwarder needs descriptors for a node's memory. During its start
+// it also needs four descriptors for each interface: three sockets, and the broker's copy of one of
+// these sockets.
 constexpr DescriptorsNeeded kForProgram{.per_node = 12, .per_interface = 1};
 constexpr DescriptorsNeeded kForForwarder{.per_node = 13, .per_interface = 4};
 constexpr DescriptorsNeeded kForBoth{
@@ -164,8 +167,8 @@ constinit const DataPlane kEbpfPlane{.name = "ebpf",
                                      .descriptors = kForProgram,
                                      .bridged = &kEbpfRBridge};
 
-// The plane `joined` has the sink of the kernel's routes, because the kernel forwards packets whose
-// hops cannot be joined. The lab counts the joining program's descriptors.
+// The plane `joined` passes routes to the kernel, because the kernel forwards packets whose hops
+// cannot be joined. The lab counts the descriptors of the program that joins the hops.
 constinit const DataPlane kJoinedPlane{.name = "joined",
                                        .layout = kJoinedLayout,
                                        .port_frames = PortFrames::kControl,

@@ -27,8 +27,8 @@ struct NodeLayout {
   bool addresses_on_interfaces;
   // Whether the kernel forwards packets between the interfaces.
   bool kernel_forwards;
-  // Whether segmentation, checksum and similar offloads stay on, which makes TCP five times as
-  // fast. They must be off if a process reads frames that must look as on a wire.
+  // Whether segmentation, checksum and similar offloads remain on, which makes TCP five times as
+  // fast. Offloads must be off if a process reads frames in the form that they have on a wire.
   bool keeps_offloads;
   // Whether the node's plain wires are connected through the fabric, where the hops of a path are
   // joined (lab/joined_paths.h).
@@ -57,16 +57,17 @@ struct Refusal {
   std::string_view reason;
 };
 
-// A node, as the sink of its routes needs to know it.
+// The properties of a node that the sink of its routes needs.
 struct NodePlace {
   int namespace_fd = -1;           // must outlive the sink
   std::vector<std::string> ports;  // all interfaces of the node
   bool forwards_ipv4 = true, forwards_ipv6 = true;
-  // The node's interfaces that are veths of the lab; a physical one is not among them.
+  // The node's interfaces that are veths of the lab, without physical interfaces.
   std::vector<std::string> interfaces;
   // The veths whose other end is another node's interface, with nothing between the ends (no
-  // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends, if
-  // this node's data plane keeps offloads at all. The value is the MAC address of the other end.
+  // queueing discipline, no bridge, no path engine). If this node's data plane keeps offloads, the
+  // map has only veths that keep their offloads at both ends. The value is the MAC address of the
+  // other end.
   std::map<std::string, wire::MacAddress> wires;
   std::optional<forward::ProgramDescription> program;  // the program of kUserspaceProgram
 };
@@ -79,7 +80,7 @@ struct DescriptorsNeeded {
 struct DataPlane;
 
 struct Choice {
-  const DataPlane* plane;  // never a plane that leaves the choice open
+  const DataPlane* plane;  // never a plane that stands for a choice (kAutoPlane)
   std::string reason;      // for example "the scenario asks for it"
 };
 
@@ -91,14 +92,15 @@ struct DataPlane {
   std::unique_ptr<RouteSink> (*make_sink)(const NodePlace& place);
   std::span<const Refusal> refusals;
   DescriptorsNeeded descriptors = {};
-  // Chooses the plane of a node for which the scenario names this plane; null: this plane. `by_hop`
-  // is the reason why the node's packets are not joined over several hops.
+  // Chooses the data plane of a node for which the scenario names this plane. If the pointer is
+  // null, the node gets this plane. `by_hop`: the reason why the node's packets are not joined over
+  // several hops.
   Choice (*choose)(const NodePlace& place, const std::string& by_hop) = nullptr;
-  // The plane that replaces this plane where several hops are joined; null: no plane does. If it is
-  // not null, the lab chooses between the two.
+  // The plane that replaces this plane if several hops of a path can be joined; the lab chooses
+  // between the two planes. Null if no plane replaces this plane.
   const DataPlane* joined = nullptr;
-  // The plane of an RBridge (WMRP) for which a scenario names this plane; null: this plane cannot
-  // forward frames.
+  // The data plane that an RBridge (WMRP) gets if a scenario names this plane; null if this plane
+  // cannot forward frames.
   const DataPlane* bridged = nullptr;
   // Whether the simulator forwards the node's packets and holds the routes.
   bool in_simulator = false;
@@ -107,11 +109,10 @@ struct DataPlane {
   std::string_view Unavailable(Feature feature) const;
 };
 
-extern const DataPlane
-    kKernelPlane;                   // the kernel, by the routes that the simulator's protocols find
-extern const DataPlane kEbpfPlane;  // an eBPF program before the kernel, by kKernelPlane's routes
-extern const DataPlane kJoinedPlane;     // all hops of a path in one step, by kKernelPlane's routes
-extern const DataPlane kUserspacePlane;  // a process without privileges, by kKernelPlane's routes
+extern const DataPlane kKernelPlane;  // the kernel forwards by routes of the simulator's protocols
+extern const DataPlane kEbpfPlane;    // an eBPF program before the kernel uses the kernel's routes
+extern const DataPlane kJoinedPlane;  // packets pass all hops at once, by the kernel's routes
+extern const DataPlane kUserspacePlane;  // an unprivileged process forwards by the kernel's routes
 extern const DataPlane kAutoPlane;       // the plane that ChoosePlane() or the lab chooses
 extern const DataPlane kSimulatorPlane;  // the simulator itself, which forwards each frame
 
@@ -119,16 +120,16 @@ extern const DataPlane kSimulatorPlane;  // the simulator itself, which forwards
 // DataPlane::bridged selects them.
 extern const DataPlane kUserspaceRBridge;  // a process without privileges
 extern const DataPlane kEbpfRBridge;       // an eBPF program
-extern const DataPlane kAutoRBridge;       // one of the two planes of an RBridge: ChoosePlane()
+extern const DataPlane kAutoRBridge;       // one of these two planes: ChoosePlane() chooses it
 
 // The plane of a node whose frames a forwarding program of the scenario forwards
 // (NodePlace::program).
 extern const DataPlane kUserspaceProgram;
 
-// Returns the plane that a node gets where the scenario asks for `asked`, and the reason
-// (DataPlane::choose). For kAutoRBridge the plane is eBPF if available; for kAutoPlane the faster
-// of `kernel` and `ebpf` that this machine has and that has an effect for this node. Tries whether
-// eBPF is available, so it needs root.
+// Returns the plane that a node gets if the scenario asks for `asked`, and the reason
+// (DataPlane::choose). For kAutoRBridge chooses kEbpfRBridge if eBPF is available. For kAutoPlane
+// chooses the faster of the planes `kernel` and `ebpf` among those that this machine supports and
+// that have an effect for this node. Tests whether eBPF is available, so it needs root.
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop = "");
 
 // Returns the plane of this name, or null. Planes that forward frames have names too

@@ -17,7 +17,8 @@ namespace viaduct::fib {
 
 class EbpfRBridge final : public RouteSink {
  public:
-  // Attaches the program to the node's interfaces. Throws EnvironmentError where there is no eBPF.
+  // Attaches the program to the node's interfaces. Throws EnvironmentError if the build or the
+  // kernel cannot run the program.
   explicit EbpfRBridge(const NodePlace& place);
 
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;

@@ -8,8 +8,9 @@ namespace {
 
 std::map<std::string, int> IfIndexesOf(sys::Netlink& session, const NodePlace& place) {
   std::map<std::string, int> ifindexes;
-  // A node with one interface gets no program: it forwards only packets that the program would
-  // leave to the kernel (ICMP redirects).
+  // A node with one interface gets no program. Each packet that the node forwards leaves through
+  // the interface on which it arrived, and the program would leave such packets to the kernel (ICMP
+  // redirects).
   if (place.interfaces.size() < 2) return ifindexes;
   for (const std::string& name : place.interfaces) ifindexes[name] = session.IfIndex(name);
   return ifindexes;

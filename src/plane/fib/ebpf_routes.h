@@ -1,10 +1,11 @@
 // The data plane that forwards by an eBPF program in front of the kernel's stack.
 //
 // The program looks up routes and neighbours in the kernel's own tables (bpf_fib_lookup()), so the
-// sink of the routes is the kernel's (KernelRoutes). A separate table would have to repeat, and
-// never contradict, the kernel's state besides the protocol's routes: connected networks,
-// addresses, resolved neighbours, MTUs, dead interfaces, the choice among equal-cost next hops. So
-// the program and the kernel, which handles the packets left to it, cannot decide differently.
+// routes are passed to the kernel (KernelRoutes). A separate table would have to copy not only the
+// protocol's routes but also other state of the kernel, without ever contradicting it: connected
+// networks, addresses, resolved neighbours, MTUs, dead interfaces, the choice among equal-cost next
+// hops. Because both use the same tables, the program cannot decide differently from the kernel,
+// which handles the packets that the program leaves to it.
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@
 namespace viaduct::fib {
 
 // Installs routes in the kernel and forwards by the eBPF program, which is active as long as this
-// object exists. Throws EnvironmentError where there is no eBPF.
+// object exists. Throws EnvironmentError if the build or the kernel cannot run the program.
 class EbpfRoutes final : public RouteSink {
  public:
   explicit EbpfRoutes(const NodePlace& place);

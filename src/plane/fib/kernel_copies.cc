@@ -7,9 +7,10 @@
 namespace viaduct::fib {
 namespace {
 
-// Returns the receiver of packets to a destination with an entry of this kind; empty: the default
-// of CopyFilter for packets without an entry. In IPv4 the forwarder answers packets that it does
-// not forward; in IPv6 the kernel does. Packets to the simulator are passed up by the forwarder.
+// Returns the receiver of packets to a destination whose entry in the forwarder's table is of this
+// kind. Returns nothing if the default of CopyFilter, which is for packets without an entry, is
+// right. Packets that are not forwarded are answered by the forwarder in IPv4, and by the kernel in
+// IPv6. The forwarder passes up the packets for the simulator.
 std::optional<bpf::CopyFilter::Taker> TakerOf(wire::Family family, forward::Kind kind) {
   using Taker = bpf::CopyFilter::Taker;
   if (kind == forward::Kind::kNone) return std::nullopt;
@@ -47,8 +48,8 @@ void KernelCopies::Put(const wire::IpPrefix& destination, std::optional<Taker> t
     filter_->Remove(destination);
     known_.erase(known);
   } else if (known == known_.end() || known->second != *taker) {
-    // After the filter has been full for a family, it lacks entries that are not written again, so
-    // copies of the family's packets are not discarded any more.
+    // If the filter has been full for a family, it lacks entries that are not written again, so
+    // copies of that family's packets are no longer discarded.
     if (full_.contains(destination.address.family)) return;
     if (!filter_->Set(destination, *taker)) {
       full_.insert(destination.address.family);

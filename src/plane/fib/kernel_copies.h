@@ -1,9 +1,9 @@
-// Control of the copies that a node's kernel receives of the frames that a forwarder in userspace
-// receives. The kernel gets a copy of each frame, but does not forward.
+// Controls which copies a node's kernel receives of the frames that a forwarder in userspace
+// receives. The kernel can get a copy of each frame, but does not forward packets.
 //
-// The kernel receives every copy while it is not known which copies are for it, and as long as its
-// configuration may affect packets by more than the node's routes: by nftables, IPsec policies,
-// rules of other tables, or classifiers (tc) at an interface.
+// The kernel receives every copy while it is not known which copies are for the kernel. The kernel
+// also receives every copy as long as its configuration may affect packets by more than the node's
+// routes: by nftables, IPsec policies, rules of other tables, or classifiers (tc) at an interface.
 #pragma once
 
 #include <map>
@@ -23,23 +23,24 @@ namespace viaduct::fib {
 // (bpf::CopyFilter), and suspends and resumes the discarding of copies. For use by one thread.
 class KernelCopies {
  public:
-  // The namespace must outlive this object. Where there is no eBPF, the kernel always receives
+  // The namespace must outlive this object. If eBPF is not available, the kernel always receives
   // every copy.
   explicit KernelCopies(int namespace_fd);
 
   // Passes every copy to the kernel until Resume().
   void Suspend();
-  // Writes an entry of the forwarder's table into the filter, before the entry is written to the
-  // table; kNone: removes the entry.
+  // Writes an entry of the forwarder's table into the filter; removes the entry if its kind is
+  // kNone. Must be called before the entry is written to the forwarder's table.
   void Write(const wire::IpPrefix& destination, forward::Kind kind);
-  // Discards copies again, when all entries are equal to the kernel's routes: from this call on,
-  // the kernel receives of the frames that arrive on these interfaces only the copies that it may
-  // need, and of the frames that arrive on other interfaces all copies.
+  // Discards copies again. Must be called only when all entries are equal to the kernel's routes.
+  // After this call the kernel receives all copies of frames that arrive on other interfaces, but
+  // of frames that arrive on these interfaces only the copies that it may need.
   void Resume(sys::Netlink& session, const std::set<int>& ifindexes);
 
   // Returns a descriptor that is readable when TakeEvents() must be called; -1: never.
   int EventFd() const { return packet_rules_ ? packet_rules_->fd() : -1; }
-  // Reads the events of EventFd(). Returns whether Resume() may now decide differently.
+  // Reads the events of EventFd(). Returns whether the kernel's configuration has changed, so that
+  // Resume() may have another effect than before.
   bool TakeEvents() { return packet_rules_ && packet_rules_->Read().any(); }
 
  private:

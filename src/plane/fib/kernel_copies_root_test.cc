@@ -204,8 +204,8 @@ TEST_F(KernelCopiesTest, FollowsAnInterfaceThatIsMadeAnew) {
   });
 }
 
-// The program leaves an interface that is moved to another namespace, where the node's addresses
-// have no meaning.
+// The program is detached from an interface that was moved to another namespace, where the node's
+// addresses have no meaning.
 TEST_F(KernelCopiesTest, LeavesAnInterfaceThatIsTakenAway) {
   Run([](Watched& router) {
     const UniqueFd elsewhere = sys::CreateNamelessNamespace();

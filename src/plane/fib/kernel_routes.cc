@@ -244,8 +244,8 @@ KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) 
   for (const Route& route : routes) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) continue;
-    // A route with several next hops is deleted without them: which of its next hops the kernel has
-    // depends on the interfaces that were up when the route was installed.
+    // A route with several next hops is deleted by a request without next hops: the kernel has only
+    // the next hops whose interfaces were up when the route was installed.
     if (route.next_hops.size() > 1) hops.clear();
     requests.push_back({sys::RouteAction::kDelete, &route, std::move(hops)});
   }

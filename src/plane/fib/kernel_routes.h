@@ -13,9 +13,9 @@
 
 namespace viaduct::fib {
 
-// The originator of Viaduct's routes in the kernel's table (rtm_protocol). The value is neither in
-// linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
-// it.
+// The originator of Viaduct's routes in the kernel's table (rtm_protocol). The kernel never sets
+// this value, because the value is above RTPROT_STATIC. It is in neither linux/rtnetlink.h nor
+// iproute2's rt_protos.
 inline constexpr uint8_t kRouteProtocol = 155;
 // The kernel's number of the table Table::kPreferred, and the priority of the rule that looks it
 // up.
@@ -30,11 +30,12 @@ uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric);
 // all of them.
 //
 // A route through an interface that is down is kept, and installed when Reinstall() finds the
-// interface up. Of several next hops, those whose interfaces are up are installed. A route to a
-// destination for which another originator has an on-link route (a connected network) counts as
-// installed. Gateways are assumed to be on-link: the simulator's protocols reach a neighbour by its
-// address on the interface, whether or not a prefix of that interface covers the address, and a
-// host route to the neighbour itself must not make the gateway unreachable.
+// interface up. If a route has several next hops, only the next hops whose interfaces are up are
+// installed. A route to a destination for which another originator has an on-link route (a
+// connected network) counts as installed. Gateways are assumed to be on-link: the simulator's
+// protocols reach a neighbour by its address on the interface, whether or not a prefix of that
+// interface covers the address, and a host route to the neighbour itself must not make the gateway
+// unreachable.
 class KernelRoutes final : public RouteSink {
  public:
   explicit KernelRoutes(int namespace_fd);

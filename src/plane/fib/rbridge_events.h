@@ -1,6 +1,6 @@
-// Common parts of the data planes that forward frames: of an RBridge (WMRP), and of a forwarding
-// program of the scenario. These planes forward by tables that the simulator writes itself, in
-// memory which the sink creates; there are no routes.
+// Common parts of the data planes that forward frames: the data planes of an RBridge (WMRP), and of
+// a forwarding program of the scenario. The simulator writes the tables of these data planes
+// directly, into memory that the sink creates; there are no routes.
 #pragma once
 
 #include <cstdint>

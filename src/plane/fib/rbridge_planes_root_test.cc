@@ -150,8 +150,8 @@ Bytes SomeFrame(Random& random, uint32_t number) {
   const bool encapsulated = random.OneIn(2);
   if (encapsulated) AppendOuter(random, bytes);
   AppendTerminalFrame(random, encapsulated ? !random.OneIn(20) : random.OneIn(3), number, bytes);
-  // The minimum length: with fewer bytes the kernel treats a tag as truncated, or the eBPF program
-  // pads the frame.
+  // The minimum length of a frame, in bytes: in a shorter frame the kernel treats a tag as
+  // truncated, or the eBPF program pads the frame.
   const uint32_t least = encapsulated ? 20 : 42;
   const auto size = static_cast<uint32_t>(bytes.size());
   if (size < least) bytes.resize(least);

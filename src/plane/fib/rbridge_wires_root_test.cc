@@ -249,8 +249,8 @@ TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
   });
 }
 
-// The receiving kernel's stack receives the packet, which it would not if the frame had wrong
-// metadata (sk_buff).
+// The stack of the receiving kernel accepts the packet: it would drop a packet of a frame with
+// wrong metadata (sk_buff).
 TEST(RBridgeWiresTest, PacketsOverWiresReachTheStack) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {

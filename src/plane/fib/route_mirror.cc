@@ -5,7 +5,7 @@
 namespace viaduct::fib {
 namespace {
 
-// Returns the wanted table, but with the refused routes as they were before.
+// Returns the table `wanted`, but with each refused route as it is in the table `before`.
 RouteTable Without(RouteTable wanted, const std::vector<RefusedRoute>& refused,
                    const RouteTable& before) {
   for (const RefusedRoute& each : refused) {

@@ -95,7 +95,7 @@ TEST_F(RouteMirrorTest, ASinkThatFailsHasTakenNothing) {
 TEST_F(RouteMirrorTest, WhatAFailedCallMayHaveDoneIsUndoneOrRepeated) {
   mirror_.Update(TableOf({good_}));
   sink_->is_gone = true;
-  mirror_.Update(TableOf({bad_}));  // the sink may have added the bad route, removed the good one
+  mirror_.Update(TableOf({bad_}));  // the sink may have added bad_ and removed good_
   sink_->is_gone = false;
   const RouteChanges changes = mirror_.Update(TableOf({good_})).changes;
   EXPECT_EQ(changes.replaced, std::vector{good_});

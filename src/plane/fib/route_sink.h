@@ -47,7 +47,8 @@ struct RouteCounters {
   int64_t nanoseconds = 0;  // wall-clock time spent in Apply()
 };
 
-// The next hops of a node's packets for a destination, by the tables of its forwarder.
+// The next hops to which a node's forwarder sends packets for a destination, according to the
+// forwarder's tables.
 struct Passage {
   std::vector<sys::RouteHop> hops;  // empty: the destination is unreachable, or the node itself
   // The next hops of packets that the node itself sends, if these packets are routed by another
@@ -71,8 +72,8 @@ class RouteSink {
   // Restores the applied routes that no longer exist, because the data plane or an interface of the
   // node was restarted. Returns the number of routes still missing.
   virtual size_t Reinstall() { return 0; }
-  // Returns the routes that are kept for Reinstall(): all that were accepted and not removed. The
-  // reference is valid until the next call.
+  // Returns the routes that are kept for Reinstall(): all routes that were accepted and have not
+  // been removed. The reference is valid until the next call.
   virtual const RouteTable& Routes() const;
   size_t Size() const { return Routes().size(); }
 
@@ -84,9 +85,9 @@ class RouteSink {
     return std::nullopt;
   }
 
-  // Makes the forwarder, too, send packets whose only route leads to this device through the
-  // device, which takes them to the simulator. Needed where the forwarder is not the kernel; the
-  // kernel does so by the route.
+  // Sets the device that takes packets to the simulator. The forwarder sends a packet through this
+  // device if the packet's only route leads to the device. Needed only if the forwarder is not the
+  // kernel, because the kernel follows the route.
   virtual void SetUpcallDevice(int ifindex) { (void)ifindex; }
 
   // Returns the counters of the forwarder's packets so far, by interface and outcome ("eth0",
@@ -103,9 +104,9 @@ class RouteSink {
   // is no such forwarder. Valid as long as this object exists.
   virtual std::optional<forward::SharedWith> Shared() const { return std::nullopt; }
 
-  // Returns the memory of the tables that the simulator writes itself, and of the events that the
-  // forwarder reports to it; empty: the simulator passes routes to Apply(). Valid as long as this
-  // object exists.
+  // Returns the memory of the tables that the simulator writes directly, and of the events that the
+  // forwarder reports to the simulator; empty if the simulator passes routes to Apply() instead.
+  // Valid as long as this object exists.
   virtual std::optional<forward::ControlMemory> Control() const { return std::nullopt; }
 
   // Returns a descriptor that is readable when TakeEvents() must be called; -1: never. Valid as

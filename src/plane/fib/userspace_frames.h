@@ -1,5 +1,6 @@
 // The data planes that forward frames in a separate process, by a table that the node's protocol in
-// the simulator writes: the forwarding program is one of the scenario, or an RBridge's (WMRP).
+// the simulator writes. The forwarding program is a program of the scenario, or the program of an
+// RBridge (WMRP).
 #pragma once
 
 #include <map>
@@ -17,8 +18,8 @@ namespace viaduct::fib {
 
 class UserspaceFrames : public RouteSink {
  public:
-  // Uses the program that `place` names. Throws UsageError if it names none, Error if there is no
-  // shared memory.
+  // Uses the program that `place` names. Throws UsageError if `place` names no program, Error if
+  // there is no shared memory.
   explicit UserspaceFrames(const NodePlace& place);
 
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
@@ -41,8 +42,8 @@ class UserspaceFrames : public RouteSink {
 
 class UserspaceRBridge final : public UserspaceFrames {
  public:
-  // Creates tables that can be read at once: those of an RBridge without a nickname, which forwards
-  // nothing.
+  // Creates tables that the forwarder can read at once: the tables of an RBridge that has no
+  // nickname and therefore forwards nothing.
   explicit UserspaceRBridge(const NodePlace& place);
 };
 

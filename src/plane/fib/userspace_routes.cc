@@ -266,7 +266,8 @@ void UserspaceRoutes::Accept(const Route& route, RouteChanges* undo) {
     accepted_.erase(KeyOf(route));
     undo->removed.push_back(route);
   }
-  Write(route.destination);  // writes the earlier entry: the destination leaves left_out_
+  // Writes the earlier entry, which removes the destination from left_out_.
+  Write(route.destination);
 }
 
 void UserspaceRoutes::DoApply(const RouteChanges& changes) {
@@ -313,8 +314,8 @@ void UserspaceRoutes::FollowKernel() {
   table_.Begin();
   WriteAll();
   table_.Publish();
-  // Copies are released only if no change is pending: a change that TakeEvents() has not read yet
-  // may be a new address.
+  // Resumes the discarding of copies only if no change of the kernel's routes is pending: a change
+  // that TakeEvents() has not read yet may be a new address.
   if (!others_.HasNews()) ReleaseCopies();
 }
 

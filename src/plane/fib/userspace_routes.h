@@ -1,8 +1,8 @@
 // The data plane that forwards in a separate process (src/plane/forward), by a table in shared
 // memory.
 //
-// The routes are passed to the node's kernel as well, which sends the node's own packets by them
-// but does not forward. The kernel's other routes (the node's own addresses, connected networks,
+// The routes are also passed to the node's kernel, which does not forward, but sends the node's own
+// packets by these routes. The kernel's other routes (the node's own addresses, connected networks,
 // routes of other programs) are read from the kernel, so the kernel and the forwarder decide alike.
 #pragma once
 
@@ -53,7 +53,8 @@ class UserspaceRoutes final : public RouteSink {
   std::optional<forward::SharedWith> Shared() const override;
 
  private:
-  // A route of the kernel's to a destination: of several, the kernel prefers the lowest metric.
+  // A kernel route to a destination. Of several candidates, the kernel prefers the candidate with
+  // the lowest metric.
   struct Candidate {
     int64_t metric = 0;
     forward::Entry entry;
@@ -83,7 +84,7 @@ class UserspaceRoutes final : public RouteSink {
   // Writes the entry of a destination to the table. Returns false if the table is full: the table
   // is then unchanged, and the destination is in left_out_.
   bool Write(const wire::IpPrefix& destination);
-  void WriteAll();  // between Begin() and Publish() of the table
+  void WriteAll();  // must be called between table_.Begin() and table_.Publish()
   void FollowKernel();
   void ReleaseCopies();
   // Writes a route to the table. If the table has no space for the route, the table stays

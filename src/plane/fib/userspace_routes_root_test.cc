@@ -35,8 +35,9 @@ struct Both {
   Found Lookup(const std::string& address) const {
     return reader.Lookup(wire::IpAddress::Parse(address));
   }
-  // Applies the kernel's changes until the table has the address as a local one. The kernel creates
-  // the route of an own IPv6 address in a work queue, some time after the address was added.
+  // Applies the kernel's changes until the table's entry of the address has the kind kLocal. The
+  // kernel creates the route of an own IPv6 address in a work queue, some time after the address
+  // was added.
   bool AwaitLocal(const std::string& address) {
     for (pollfd changed{routes.EventFd(), POLLIN, 0}; Lookup(address).kind != Kind::kLocal;) {
       if (poll(&changed, 1, 10000) <= 0) return false;
@@ -325,7 +326,8 @@ TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
   });
 }
 
-// Returns `count` host routes from 10.100.0.0/32 on; a small table can hold only some of them.
+// Returns `count` host routes, of which the first is to 10.100.0.0/32; a small table has space for
+// only some of them.
 std::vector<Route> ManyRoutes(size_t count) {
   std::vector<Route> routes;
   for (size_t i = 0; i < count; ++i) {

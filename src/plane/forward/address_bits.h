@@ -1,5 +1,5 @@
-// The bits of an IP address, from the first bit on, in steps of as many bits as a level of the
-// forwarding table's tree has.
+// Reads the bits of an IP address, beginning with the first bit, in steps of as many bits as one
+// level of the forwarding table's tree covers.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ class Counters {
 
   static size_t WordsFor(size_t ports) { return ports * kWordsPerPort; }
 
-  // The words must outlive this object. Ports for which there are too few words are not counted.
+  // `words` must outlive this object. Frames of a port for which there are too few words are not
+  // counted.
   explicit Counters(std::span<Word> words) : words_(words) {}
 
   // Counts a frame that arrived on the port, by its outcome in the program.

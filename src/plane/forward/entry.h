@@ -12,7 +12,7 @@ namespace viaduct::forward {
 
 struct Hop {
   uint32_t ifindex = 0;  // the outgoing interface
-  // The neighbour to which the packet is sent; empty: the packet's destination itself.
+  // The neighbour to which the packet is sent; empty if the packet's destination is the neighbour.
   std::optional<wire::IpAddress> gateway;
   friend auto operator<=>(const Hop&, const Hop&) = default;
 };

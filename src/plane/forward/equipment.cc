@@ -29,8 +29,8 @@ UniqueFd RawSocket(int family, int protocol) {
 }
 
 // The size of the send buffer of a raw socket. Packets for a neighbour that is not resolved count
-// in the socket's buffer until they are sent, so the buffer has space for as many packets as may
-// wait for a neighbour that is held (lab/upcalls.cc).
+// in the socket's buffer until they are sent, so the buffer has space for all packets that the
+// kernel may hold for a neighbour (lab/upcalls.cc).
 constexpr int kSendBuffer = 16 << 20;
 
 // Opens a raw socket that only sends. The socket would receive packets of protocol 255, which the

@@ -15,8 +15,9 @@
 
 namespace viaduct::forward {
 
-// The memory that a control plane shares with the forwarder of a node, and may write itself: the
-// tables, and the events that the forwarder sends. The descriptors are not owned.
+// The memory that a control plane shares with the forwarder of a node: the tables, and the events
+// that the forwarder sends. The control plane may write to this memory. The descriptors are not
+// owned.
 struct ControlMemory {
   int table = -1;          // a memfd, or an eBPF array map that can be mapped
   size_t table_words = 0;  // size of the table

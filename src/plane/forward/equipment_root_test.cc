@@ -78,8 +78,8 @@ void WithEquipment(const std::function<void(const Equipment&)>& test) {
   });
 }
 
-// The kernel refuses the same packets with a forwarder's raw sockets as without them, because the
-// sockets receive nothing.
+// A forwarder's raw sockets receive nothing, so the kernel refuses the same packets with these
+// sockets as without them.
 TEST(EquipmentTest, TheRawSocketsReceiveNothing) {
   WithEquipment([](const Equipment& equipment) {
     const UniqueFd icmp = OpenRaw(AF_INET, IPPROTO_ICMP);

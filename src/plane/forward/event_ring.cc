@@ -32,8 +32,8 @@ bool EventWriter::Write(const Event& event) {
   place[1].store(event.value, std::memory_order_relaxed);
   words_[event_ring::kWritten].store(written + 1, std::memory_order_release);
   const char ring = 0;
-  // send() fails if the reader has not answered for a long time; then the socket is full, so the
-  // doorbell is still ringing.
+  // send() fails if the reader has not answered for a long time: the socket is then full, and the
+  // doorbell is still ringing, so nothing is lost.
   send(doorbell_, &ring, sizeof ring, MSG_DONTWAIT | MSG_NOSIGNAL);
   return true;
 }

@@ -1,6 +1,6 @@
 // A ring of events from a forwarder to the control plane: a bounded ring in shared memory with one
-// writer and one reader. Neither waits for the other: events for which there is no space are lost,
-// and the writer must be able to report them again. Writer and reader may each exit and be
+// writer and one reader. Neither writer nor reader waits: events for which there is no space are
+// lost, and the writer must be able to report them again. Writer and reader may each exit and be
 // replaced.
 #pragma once
 

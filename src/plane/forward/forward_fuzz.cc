@@ -35,7 +35,8 @@ std::vector<Word> HostileTable(std::span<const uint8_t> input) {
   return words;
 }
 
-// Runs an RBridge on one frame with tables of which each word of the input overwrites one word.
+// Runs an RBridge on one frame. Before, each word of the input overwrites one word of the RBridge's
+// tables.
 void RunRBridge(std::span<const Word> input, std::vector<std::byte> frame, Outbox& outbox) {
   static std::vector<Word> words(rbridge_tables::kWords);
   static std::vector<Word> ring(event_ring::kWords);

@@ -152,9 +152,9 @@ class Forwarder::RunningNode final : public Carrier {
     return found == node_.ports.end() ? 0 : static_cast<size_t>(found - node_.ports.begin());
   }
 
-  // Collects a received frame for the program. Most frames are as on a wire. A neighbour that keeps
-  // its offloads on may send super-frames, or frames without a checksum: they are split and
-  // completed first.
+  // Collects a received frame for the program. Most frames have the form that they have on a wire.
+  // A neighbour that keeps its offloads on may send super-frames, or frames without a checksum:
+  // such frames are split and completed before the program gets them.
   void TakeFrame(size_t port, const io::ReceivedFrame& frame, Instant now) {
     if (frame.checksum == io::Checksum::kInFrame && frame.gso_size == 0) {
       frames_.push_back({port, frame.bytes, now});
@@ -180,7 +180,7 @@ class Forwarder::RunningNode final : public Carrier {
   Outbox outbox_;
   std::unique_ptr<AnyProgram> program_;
   std::vector<std::unique_ptr<io::RingPort>> ports_;
-  std::vector<uint64_t> ring_full_;  // frames counted so far, indexed by port
+  std::vector<uint64_t> ring_full_;  // drops that are counted already, indexed by port
   io::SuperFrameSplitter splitter_;
   std::array<io::ReceivedFrame, kBurst> received_;
   std::vector<Frame> frames_;
@@ -192,9 +192,9 @@ Forwarder::Forwarder(std::vector<Equipment> equipment) {
                             [](const Equipment& each) { return each.ports.size(); });
   const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
                                     kMinSlots, kMaxSlots);
-  // The nodes are started in parallel: for each ring the kernel waits until no processor uses the
-  // socket any more (packet_set_ring(), synchronize_net()); this takes some 10 ms, for one socket
-  // or for all.
+  // The nodes are started in parallel. For each ring the kernel waits until no processor uses the
+  // socket any more (packet_set_ring(), synchronize_net()). This takes about 10 ms, and parallel
+  // waits for all sockets take no longer than a wait for one socket.
   std::vector<std::future<std::unique_ptr<RunningNode>>> starting;
   starting.reserve(equipment.size());
   for (Equipment& each : equipment) {

@@ -11,7 +11,7 @@ namespace viaduct::forward {
 
 class Forwarder {
  public:
-  // Opens the rings, which receive frames from now on, and creates the programs. Throws Error (a
+  // Opens the rings, which then begin to receive frames, and creates the programs. Throws Error (a
   // table of another format, no memory for the rings).
   explicit Forwarder(std::vector<Equipment> equipment);
   ~Forwarder();

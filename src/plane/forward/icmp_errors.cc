@@ -41,8 +41,8 @@ bool MayAnswerIpv6(const wire::Ipv6Header& header, wire::ConstBytes packet) {
   if (header.source.IsUnspecified() || header.source.IsMulticast()) return false;
   const auto layers = wire::FindIpLayersInPacket(packet);
   if (!layers || layers->protocol != wire::ip_protocol::kIcmpv6) return true;
-  // Later fragments may be answered: only the first fragment has an ICMPv6 type (is_ineligible() of
-  // net/ipv6/icmp.c).
+  // A fragment other than the first may be answered: only the first fragment has an ICMPv6 type, by
+  // which an ICMPv6 error is recognised (is_ineligible() of net/ipv6/icmp.c).
   if (layers->fragment && IsLaterFragment(packet, *layers)) return true;
   return layers->transport < packet.size() &&
          wire::Load8(packet.data() + layers->transport) >= kInformational;

@@ -17,8 +17,8 @@ namespace viaduct::forward {
 // route, full buffers) are lost.
 class KernelSender {
  public:
-  // Takes raw sockets of IPPROTO_RAW and IPPROTO_ICMPV6; with an empty descriptor, packets of its
-  // kind are not sent. `own`: the node's addresses.
+  // Takes raw sockets: `ipv4` and `ipv6` of IPPROTO_RAW, `icmpv6` of IPPROTO_ICMPV6. If a
+  // descriptor is empty, packets of its kind are not sent. `own`: the node's addresses.
   KernelSender(UniqueFd ipv4, UniqueFd ipv6, UniqueFd icmpv6,
                std::vector<sys::InterfaceAddress> own)
       : ipv4_(std::move(ipv4)),

@@ -15,7 +15,7 @@ struct Neighbour {
   // Whether the kernel has not heard from the neighbour for a while (NUD_STALE): the kernel probes
   // the neighbour again only if the kernel itself sends a packet to it.
   bool is_stale = false;
-  Instant asked;  // time of the last packet that the kernel got to send because of is_stale
+  Instant asked;  // when the kernel last got a packet to send to the stale neighbour
 };
 
 // The MAC addresses of neighbours, by interface and IP address. For use by one thread.

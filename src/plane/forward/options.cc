@@ -23,14 +23,14 @@ constexpr uint8_t kActions = 0xC0;
 constexpr size_t kMaxPadding = 7;
 constexpr int kMaxHopOptions = 8;  // the default of net.ipv6.max_hbh_opts_number
 
-// Returns the first option, of this length with its type and length bytes; empty if the option is
-// truncated.
+// Returns the first option; empty if the option is truncated. `length`: the option's length, type
+// and length bytes included.
 wire::ConstBytes FirstOption(wire::ConstBytes options, size_t length) {
   return length < 2 || length > options.size() ? wire::ConstBytes() : options.first(length);
 }
 
-// Returns whether the kernel accepts a Record Route option (RFC 791): its pointer counts from 1,
-// and points behind the option if the option is full.
+// Returns whether the kernel accepts a Record Route option (RFC 791). The pointer in the option
+// counts from 1; in a full option it points behind the option.
 bool AcceptsRecordRoute(wire::ConstBytes option) {
   if (option.size() < 3) return false;
   const size_t pointer = wire::Load8(&option[2]);

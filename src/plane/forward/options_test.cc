@@ -21,7 +21,7 @@ TEST(OptionsTest, Ipv4OptionsThatPass) {
            "07 07 08 01010101 00",                  // record route that is full
            "44 0c 05 00 0000000000000000",          // timestamps
            "44 0c 05 01 0000000000000000",          // timestamps with addresses
-           "44 0c 0d e0 0000000000000000",          // timestamps: full, 14 left out
+           "44 0c 0d e0 0000000000000000",          // timestamps: full, overflow counter 14
            "44 0c 0d f3 0000000000000000",          // timestamps of given addresses: full
            "9e 04 00 00",                           // unknown option
        }) {

@@ -31,7 +31,7 @@ namespace viaduct::forward {
 struct Frame {
   size_t port = 0;    // port of arrival: an index of Node::ports
   wire::Bytes bytes;  // from the destination MAC on; may be changed in place; valid for the burst
-  Instant now;        // time of the monotonic clock
+  Instant now;        // when the burst was received, by the monotonic clock
 };
 
 struct PortInfo {
@@ -48,8 +48,8 @@ struct Node {
   std::span<const Word> table;           // shared with the control plane, in the program's format
   NeighbourTable* neighbours = nullptr;  // the neighbours in the node's kernel
   EventSink* events = nullptr;           // passes events to the control plane; null if not wanted
-  // Makes `neighbours` equal to the kernel's neighbours at the time of the call; empty: they are
-  // always equal.
+  // A function that makes `neighbours` equal to the kernel's current neighbours. If it is empty,
+  // `neighbours` is always equal to the kernel's neighbours.
   std::function<void()> read_neighbours = {};
 };
 
@@ -58,20 +58,22 @@ struct Node {
 //    changed in place, or others) and returns the outcome, an index of kOutcomes, of which the
 //    first is "forwarded". A frame that Take() does not send is dropped; the node's kernel has its
 //    own copy of each frame and receives the frames for the node itself.
-//  - kOutcomes names the outcomes, at most Counters::kRingFull: each once, in small letters.
-//  - kFilter selects the frames that reach the program, in tcpdump's syntax, "{mac}" being the
-//    port's address and "{own}" any of the node's IP addresses as destination. Empty: all frames.
+//  - kOutcomes: the different names of the outcomes, at most Counters::kRingFull names, in lower
+//    case.
+//  - kFilter selects the frames that reach the program, in tcpdump's syntax, with "{mac}" for the
+//    port's address and "{own}" for any of the node's IP addresses as destination. An empty filter
+//    selects all frames.
 //  - kPromiscuous: whether the program receives frames for other stations.
-//  - Tick(now, outbox), if it exists, is called about every 100 ms: for ageing, and for frames
-//    that are no answer to others.
+//  - Tick(now, outbox), if it exists, is called about every 100 ms: for ageing, and to send frames
+//    without having received one.
 // Optional constants:
 //  - kLosses: the outcomes of kOutcomes that lose a frame which should have arrived.
-//  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes, each
-//    word at once; all words are 0 at first.
+//  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes. Each
+//    word is written atomically; all words are 0 at first.
 //  - kControlType: the EtherType of the protocol's own frames, which the simulator receives instead
 //    of the program.
 //  - kOverhead: the number of bytes by which the program lengthens frames between nodes with such
-//    programs; the MTU of their wires is greater by this number.
+//    programs. The wires between these nodes have an MTU that is greater by this number.
 template <typename P>
 concept ForwardingProgram = std::constructible_from<P, const Node&> &&
     requires(P& program, const Frame& frame, Outbox& outbox) {

@@ -1,6 +1,6 @@
 // The description of a forwarding program for the other processes: the process that opens the
 // node's sockets has privileges and must not load a user's library; the forwarder, which has no
-// privileges, loads it.
+// privileges, loads the library.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,8 @@ class ProgramWatch {
   // Installs signal handlers that write a line to this descriptor before a signal ends the process.
   // Throws SystemError.
   static void Start(int words);
-  // Restarts the timeout: from the first call on, the process ends (SIGALRM) unless Rearm() is
-  // called again within kTimeout. No effect before Start().
+  // Restarts the timeout: after a call the process ends (SIGALRM) unless Rearm() is called again
+  // within kTimeout. If Start() has not been called, does nothing.
   static void Rearm();
   // Sets the description of the calling thread's work for reports: "node n0, forwarding program
   // libmine.so". The text must stay valid until the next call; null: no program runs.

@@ -44,8 +44,9 @@ class RBridgeTablesWriter {
   std::span<Word> words_;
 };
 
-// A reader for one thread. It trusts only the size of the memory: the tables that it reads may be
-// any bytes, which rbridge::Forward() accepts, and do not change while they are used.
+// A reader for one thread. The reader trusts only the size of the memory: the tables may consist of
+// any bytes, because rbridge::Forward() accepts any bytes. The tables that Read() returns do not
+// change while they are used.
 class RBridgeTablesReader {
  public:
   // The words must outlive this object. Throws UsageError if they do not contain tables of this

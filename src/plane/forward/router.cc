@@ -34,14 +34,15 @@ bool IsForTheNode(const Found& found) {
 }
 
 // Returns whether a router may forward packets with these addresses: false if the kernel's
-// ip_route_input_slow() treats one as a martian.
+// ip_route_input_slow() treats the source or the destination as a martian address.
 bool IsForwardableIpv4(const wire::Ipv4Header& header) {
   return !header.source.IsMulticast() && !IsLimitedBroadcast(header.source) &&
          !header.source.IsUnspecified() && !header.destination.IsUnspecified() &&
          !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination);
 }
 
-// Returns the packet with its header, without padding; empty if the packet is malformed.
+// Returns the bytes of the packet, from the IP header to the end of the payload without padding;
+// empty if the packet is malformed.
 wire::Bytes CheckedIpv4(const wire::Ipv4Header& header, wire::Bytes bytes) {
   if (header.total_length < header.header_length || header.total_length > bytes.size()) return {};
   if (wire::InternetChecksum(bytes.first(header.header_length)) != 0) return {};
@@ -191,13 +192,13 @@ Router::Outcome Router::TakeIpv6(const Frame& frame, Outbox& outbox) {
   const uint32_t hash = FlowHash(header->source, header->destination);
   const Found found = table_.Lookup(header->destination, hash);
   if (IsForTheNode(found)) return kForTheNode;
-  if (wire::IsLinkLocal(header->destination)) {  // sent back to the link of its arrival
+  if (wire::IsLinkLocal(header->destination)) {  // the packet returns to the link of its arrival
     return ForwardIpv6(frame, *header, bytes.first(size),
                        WayOf({ports_[frame.port].ifindex, std::nullopt}, header->destination),
                        outbox);
   }
-  // The router does not answer packets without a route: the kernel itself does, although it does
-  // not forward (ip6_pkt_drop()).
+  // The router does not answer packets without a route: the kernel answers its own copies of these
+  // packets, although it does not forward (ip6_pkt_drop()).
   if (found.kind == Kind::kNone) return kNoRoute;
   if (found.kind != Kind::kForward && found.kind != Kind::kUp) return kRefused;
   return ForwardIpv6(frame, *header, bytes.first(size),
@@ -226,9 +227,10 @@ Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& 
               outbox);
 }
 
-// Returns the neighbour of the packet's next hop, or null. Reads the kernel's neighbours first if
-// the table has changed: a neighbour may be held, so that packets wait for it (lab/upcalls.h),
-// before a route to it is installed, and a reader of the route must see that the neighbour is held.
+// Returns the neighbour entry for the packet's next hop, or null. If the table has changed, reads
+// the kernel's neighbours first. The reason: a neighbour may be held, so that packets wait for it
+// (lab/upcalls.h), before a route to it is installed; when the router sees the route, it must also
+// see that the neighbour is held.
 Neighbour* Router::FindNeighbour(const Way& way) {
   const uint32_t version = table_.Version();
   if (read_neighbours_ && version != version_) read_neighbours_();

@@ -2,10 +2,10 @@
 // the kernel's ip_forward() and ip6_forward() would.
 //
 // The router forwards by the node's table (table_reader.h) to neighbours that the kernel has
-// resolved. A packet to an unresolved neighbour is sent by the kernel, which resolves the
-// neighbour; so is one packet per second to a stale neighbour, so that the kernel detects whether
-// the neighbour is gone. A packet without a route is passed up if the simulator's protocol decides
-// about such packets. Multicast is not forwarded.
+// resolved. The kernel sends packets to an unresolved neighbour, and resolves the neighbour. It
+// also sends one packet per second to a stale neighbour, to detect whether the neighbour is gone. A
+// packet without a route is passed up if the simulator's protocol decides about such packets.
+// Multicast is not forwarded.
 #pragma once
 
 #include <array>
@@ -68,9 +68,9 @@ class Router {
   Outcome RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::ConstBytes packet,
                      Kind kind, Outbox& outbox);
   Way WayOf(const Hop& hop, const wire::IpAddress& destination) const;
-  // Returns the next hop by a table's result: a neighbour, or the device up to the simulator.
+  // Returns the next hop for the result of a lookup: a neighbour, or the device to the simulator.
   Way WayOf(const Found& found, const wire::IpAddress& destination, size_t from) const;
-  // Returns the neighbour of a next hop, or null if it is not resolved.
+  // Returns the neighbour entry for a next hop, or null if the neighbour is not resolved.
   Neighbour* FindNeighbour(const Way& way);
   // Sends a packet to its next hop. `frame` has space for the Ethernet header, and the packet
   // behind it.
@@ -84,7 +84,8 @@ class Router {
   uint32_t version_ = 0;  // version of the table when the neighbours were read
   uint64_t seed_;
   std::unordered_map<uint32_t, size_t> port_of_;  // keyed by ifindex
-  size_t min_mtu_ = SIZE_MAX;                     // minimum MTU: passed-up packets must fit ports
+  // The minimum MTU of the ports, which limits the length of packets that are passed up.
+  size_t min_mtu_ = SIZE_MAX;
   IcmpErrors errors_;
 };
 

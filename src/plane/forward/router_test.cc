@@ -160,8 +160,8 @@ TEST_F(RouterTest, DropsWhatNoRouterForwards) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// The router follows net/ipv4/route.c: of the addresses 0.0.0.0/8 only 0.0.0.0 is invalid, and a
-// broadcast address is not an address of the node.
+// The router follows net/ipv4/route.c: of the source addresses in 0.0.0.0/8 only 0.0.0.0 is
+// invalid, and a broadcast address does not count as an address of the node.
 TEST_F(RouterTest, ForwardsFromUnusualSources) {
   for (const char* source : {"0.1.2.3", "10.0.0.255", "240.0.0.1"}) {
     EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = source, .destination = "10.9.1.1"} / Udp{})),
@@ -185,8 +185,8 @@ TEST_F(RouterTest, TakesPriorityTagsOff) {
   EXPECT_EQ(Take(tagged({.id = 1})), "for-the-node");
 }
 
-// The router drops a packet with such options silently, because the node's kernel answers it or
-// drops its copy.
+// If the kernel rejects a packet for its options, the router drops the packet silently: the node's
+// kernel answers the packet, or drops its own copy.
 TEST_F(RouterTest, DropsInSilenceWhatTheKernelRejectsForItsOptions) {
   for (const uint8_t ttl : {64, 1}) {
     for (const char* destination : {"10.9.1.1", "10.77.0.1"}) {
@@ -276,7 +276,8 @@ TEST_F(RouterTest, ErrorsAreNotAnsweredNorAreLaterFragments) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// A byte at the offset of the ICMPv6 type is data in a later fragment, so it is not read as a type.
+// In a fragment other than the first, the byte at the offset of the ICMPv6 type is data, so the
+// router does not read the byte as a type.
 TEST_F(RouterTest, LaterFragmentsOfIcmpv6AreAnswered) {
   Ipv6 header = Ipv6To("2001:db8:9::1", 1);
   header.next_header = wire::ip_protocol::kFragment;
@@ -356,8 +357,8 @@ TEST_F(UpcallRouterTest, WhatIsCutGoesUpInPieces) {
   EXPECT_EQ(carrier_.up[0].size(), 2u);
 }
 
-// The router must see that a neighbour is held if it sees a route that appeared after the neighbour
-// was held.
+// If a neighbour is held before a route to it appears, a router that sees the route must also see
+// that the neighbour is held.
 TEST_F(RouterTest, NeighboursAreAtLeastAsNewAsTheRoutes) {
   int read = 0;
   node_.read_neighbours = [&] {

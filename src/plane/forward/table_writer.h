@@ -18,7 +18,7 @@ namespace viaduct::forward {
 // The memory of a table, in blocks of words. A block that is released while one version is built is
 // used again only for the version after the next. Sizes are rounded up to powers of two; free
 // halves of a block are joined again (a buddy system: Knowlton, "A fast storage allocator", CACM
-// 8(10), 1965), so that a table that was full and has lost entries has space for others.
+// 8(10), 1965), so that a table that was full and has lost entries has space for other entries.
 class TableMemory {
  public:
   static constexpr size_t kClasses = 9;  // the number of sizes of blocks: 1, 2, 4... 256 words

@@ -8,9 +8,9 @@
 namespace viaduct::rbridge {
 namespace {
 
-// Compares the age of two LSPs by ISO 10589 section 7.3.16.2 and 7.3.16.1; where two LSPs with the
-// same sequence number differ, which only happens after a restart, the LSP with the larger checksum
-// counts as newer on all RBridges.
+// Compares the age of two LSPs by ISO 10589 section 7.3.16.2 and 7.3.16.1. Two LSPs with the same
+// sequence number differ only after a restart: in that case the LSP with the larger checksum counts
+// as newer on all RBridges.
 std::strong_ordering Age(const LspEntry& a, const LspEntry& b) {
   if (a.sequence != b.sequence) return a.sequence <=> b.sequence;
   const bool a_withdrawn = a.lifetime == 0, b_withdrawn = b.lifetime == 0;

@@ -23,7 +23,8 @@ class Database {
 
   Database(const SystemId& self, const Ages& ages) : self_(self), ages_(ages) {}
 
-  // The result of comparing a received LSP, or a line about an LSP, with the known LSP.
+  // The result of comparing a received LSP, or a sequence numbers PDU's line about an LSP, with the
+  // known LSP.
   enum class Verdict {
     kNewer,  // newer than the known LSP, and stored by Receive()
     kSame,

@@ -57,7 +57,7 @@ TEST_F(DatabaseTest, WhatExpiresIsWithdrawnThenForgotten) {
   EXPECT_THAT(database_.Age(At(11)), IsEmpty()) << "once";
   EXPECT_TRUE(database_.Contents().empty());
   EXPECT_EQ(database_.Get(kOther, At(11)).lifetime, 0);
-  // An LSP with the number of the withdrawn LSP is not accepted again.
+  // An LSP with the sequence number of the withdrawn LSP is not accepted again.
   EXPECT_EQ(database_.Receive(Other(5, 10), At(12)), Verdict::kOlder);
   EXPECT_EQ(database_.Receive(Other(6, 10), At(13)), Verdict::kNewer);
   database_.Age(At(23));
@@ -117,7 +117,8 @@ TEST_F(DatabaseTest, ARestartedOneOutdoesItsPast) {
   EXPECT_EQ(database_.Receive(past, At(1)), Verdict::kOwn);
   EXPECT_EQ(database_.Get(kOwn, At(1)).sequence, 78u);
   EXPECT_EQ(database_.Get(kOwn, At(1)).tlvs, WriteFragments(kOne, content_).front());
-  // A fragment of this RBridge from before its restart, which it no longer has, is withdrawn.
+  // A received fragment from before this RBridge's restart is withdrawn if the RBridge no longer
+  // has the fragment.
   past.id.fragment = 3;
   past.Seal();
   EXPECT_EQ(database_.Receive(past, At(1)), Verdict::kOwn);
@@ -139,7 +140,7 @@ TEST_F(DatabaseTest, DifferencesBetweenTwo) {
   database_.Originate(content_, At(0));
   database_.Receive(Other(5), At(0));
   Database second{kTwo, {}};
-  second.Originate(content_, At(0));  // has number 1; the first instance's LSP has number 5
+  second.Originate(content_, At(0));  // sequence number 1; database_ has number 5 of this LSP
   const auto summary = second.Summary(At(1));
   ASSERT_EQ(summary.size(), 1u);
   const auto difference = database_.CompareAll(summary.front(), At(1));

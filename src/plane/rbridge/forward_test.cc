@@ -137,7 +137,7 @@ TEST_F(ForwardTest, ATreesFrameGoesOnAndToTerminals) {
 
 TEST_F(ForwardTest, ReversePathCheck) {
   Octets frame = FromHex(kFromA);
-  // The frame arrives from C, but by the tree frames of A must arrive from A's side.
+  // The frame arrives from C, but frames whose ingress is A must arrive from A along the tree.
   std::ranges::copy(FromHex("020000000300"), frame.begin() + 6);
   EXPECT_THAT(Run(1, frame), IsEmpty());
   EXPECT_EQ(outcome(), Outcome::kWrongPath);
@@ -206,8 +206,8 @@ TEST_F(ForwardTest, ALoopEnds) {
     if (sent.empty()) break;
     frame = sent.front().bytes;
     port = sent.front().port == 1 ? 0 : 1;
-    // The frame is changed to one of C, because A discards a frame of its own as the result of a
-    // loop.
+    // Changes the ingress of the frame to C, because A discards a frame whose ingress is A as the
+    // result of a loop.
     frame[18] = std::byte{0};
     frame[19] = std::byte{3};
   }

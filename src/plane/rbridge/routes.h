@@ -31,8 +31,8 @@ class Routes {
   explicit Routes(const SystemId& self) : self_(self) {}
 
   // Computes the routing part of `tables`, whose adjacencies must be set. `own` contains all usable
-  // adjacencies. If there are more than kMaxRBridges RBridges, the last to become known count as
-  // unreachable.
+  // adjacencies. If there are more than kMaxRBridges RBridges, the RBridges that became known last
+  // count as unreachable.
   void Compute(const LinkStates& states, const std::vector<OwnAdjacency>& own, Tables& tables);
 
   // Returns the index of an RBridge in the tables, which the RBridge keeps while it is reachable;

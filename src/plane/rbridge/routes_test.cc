@@ -139,8 +139,8 @@ TEST(RoutesTest, OfParallelLinksBothEndsTakeTheSame) {
     network.Link(1, 2);
     return network.states();
   }();
-  // The ports of RBridge 1 have addresses in the opposite order of the addresses of RBridge 2's
-  // ports.
+  // On the two links, the addresses of RBridge 1's ports are in the opposite order of the addresses
+  // of RBridge 2's ports.
   const auto adjacency = [](AdjacencyIndex index, int neighbour, uint8_t own, uint8_t other) {
     return OwnAdjacency{index, System(neighbour), {{2, 0, 0, 0, 1, own}}, {{2, 0, 0, 0, 2, other}}};
   };

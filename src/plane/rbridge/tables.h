@@ -35,8 +35,8 @@ inline constexpr uint16_t kDefaultVlan = 1;  // VLAN of untagged frames
 
 struct Port {
   wire::MacAddress mac;
-  // Whether the port exists. The two flags are no bools, because a bool must not be read from
-  // memory that another process writes.
+  // Whether the port exists. The two flags do not have the type bool, because a bool must not be
+  // read from memory that another process writes.
   uint8_t exists;
   // Whether this RBridge receives terminals' frames from the link and sends frames to the link's
   // terminals: the RBridge is the link's appointed forwarder, not inhibited, and the port is not
@@ -65,9 +65,9 @@ class AdjacencySlots {
 struct RBridgeEntry {
   Nickname nickname;
   AdjacencyIndex next_hop;  // kNone: unreachable, or this RBridge itself
-  // For each tree, the neighbour from which frames arrive that the entry's RBridge has sent into
-  // the tree (RFC 6325 section 4.5.2, reverse-path forwarding check); kNone: such frames are
-  // refused.
+  // For each tree, the only neighbour from which this RBridge accepts frames that the entry's
+  // RBridge has sent into the tree (RFC 6325 section 4.5.2, reverse-path forwarding check); kNone:
+  // frames of the entry's RBridge are refused.
   std::array<AdjacencyIndex, kMaxTrees> tree_neighbour;
 };
 

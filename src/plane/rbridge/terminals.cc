@@ -58,8 +58,8 @@ void Terminals::Announce(Announcer& announcer, const Keys& keys, bool returned) 
   const Keys before = std::exchange(announcer.keys, keys);
   for (const TerminalKey key : keys) {
     const Entry* known = tables_.terminals.Find(key);
-    // A terminal that was announced before stays unchanged, unless its entry has been removed since
-    // and its RBridge is reachable again.
+    // The entry of a terminal that was announced before remains unchanged. Only if the entry has
+    // been removed since, and the RBridge is reachable again, the entry is written again.
     if (before.contains(key) && !(returned && !known)) continue;
     local_changed_ |= known && known->location.rbridge == 0;
     tables_.terminals.Set(key, {.rbridge = announcer.index, .port = kNone}, tables_.epoch);

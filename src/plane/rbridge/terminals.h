@@ -1,7 +1,7 @@
 // The locations of terminals, learned from frames and from RBridges' announcements, and forgotten
-// after a time (RFC 6325 section 4.8). Of contradictory observations the latest counts, so a
-// terminal that moves is found at its new place with its first frame, or with the first LSP about
-// it.
+// after a time (RFC 6325 section 4.8). If observations contradict each other, the latest counts: a
+// terminal that moves is known at its new location as soon as it sends a frame there, or an LSP
+// announces it there.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class Terminals {
   explicit Terminals(Tables& tables) : tables_(tables) {}
 
   // All functions that return bool return whether the set of terminals on this RBridge's own links
-  // has changed, so that the RBridge's announcement changes.
+  // has changed; if so, the RBridge's announcement changes.
 
   // Learns the location of a terminal that Forward() has seen. If the table is full, it remains
   // unchanged, and frames to the terminal are flooded.

@@ -157,8 +157,8 @@ size_t ControlPort::Transmit(std::span<const FrameToSend> frames) {
 void ControlPort::Remove(const ControlClaim& claim) {
   const auto found = sockets_.find(claim);
   if (found == sockets_.end()) return;
-  // The descriptor must be removed from the poller explicitly: the creator of the socket may still
-  // have it open.
+  // The descriptor must be removed from the poller explicitly, because the creator of the socket
+  // may still have a duplicate of the descriptor open.
   poller_.Remove(found->second->fd());
   sockets_.erase(found);
 }
@@ -170,7 +170,7 @@ ControlSocket* ControlPort::FindOrOpen(const ControlClaim& claim) {
   if (opener_ == nullptr || refused_.contains(claim)) return nullptr;
   UniqueFd descriptor = opener_(claim);
   if (!descriptor) {
-    // The opener may have called AddSocket() and added the socket itself.
+    // The function `opener_` may have called AddSocket(), so that the port has the socket now.
     const auto found = sockets_.find(claim);
     if (found != sockets_.end()) return found->second.get();
     refused_.insert(claim);
@@ -180,7 +180,7 @@ ControlSocket* ControlPort::FindOrOpen(const ControlClaim& claim) {
   return sockets_.at(claim).get();
 }
 
-// Receives the messages of one socket into the memory slots from `slots_used` on.
+// Receives the messages of one socket into the memory slots, beginning with slot `slots_used`.
 size_t ControlPort::ReceiveFrom(ControlSocket& socket, std::span<ReceivedFrame> frames,
                                 size_t& slots_used) {
   const size_t burst = std::min(frames.size(), kBurst - slots_used);

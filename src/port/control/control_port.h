@@ -2,8 +2,9 @@
 // protocol or EtherType that a control plane uses.
 //
 // A packet socket that receives every frame costs each forwarded data packet 0.05 to 0.3 us per
-// hop, even with a filter. Sockets bound to what the protocol uses cost data packets nothing, and
-// the kernel never answers the protocol's packets with ICMP errors, because a socket is bound.
+// hop, even with a filter. Sockets that are bound to the protocol's UDP port, IP protocol number or
+// EtherType do not slow data packets down. Because a socket is bound, the kernel never answers the
+// protocol's packets with ICMP errors.
 #pragma once
 
 #include <compare>
@@ -46,17 +47,17 @@ struct ControlOptions {
 // A port of kernel sockets.
 //
 // Received frames are rebuilt from a socket's payload and metadata: a destination MAC address
-// derived from the destination address (that of the interface, of broadcast, or of the multicast
-// group), a locally administered source MAC address that stands for the source address, and correct
-// checksums. IP options, the identification, and the DF bit of UDP datagrams and of IPv6 packets
-// are lost; datagrams that the network fragmented arrive reassembled. Broadcasts and multicasts
-// that the port has sent are not received.
+// derived from the destination IP address (the MAC address of the interface, of broadcast, or of
+// the multicast group), a locally administered source MAC address that stands for the source
+// address, and correct checksums. IP options, the identification, and the DF bit of UDP datagrams
+// and of IPv6 packets are lost; datagrams that the network fragmented arrive reassembled.
+// Broadcasts and multicasts that the port has sent are not received.
 //
-// Of sent frames with IP packets the MAC addresses are ignored: the kernel resolves the next hop,
+// In sent frames with IP packets the MAC addresses are ignored: the kernel resolves the next hop,
 // so the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers are sent
-// unchanged, through a raw socket that only sends (number 255). The first packet to a multicast
-// group joins the group on the socket's interface, so that protocols that send to a group and
-// receive from it (RIP, 224.0.0.9) also receive.
+// unchanged, through a raw socket of IP protocol 255, which only sends. The first packet to a
+// multicast group joins the group on the socket's interface, so that protocols that send to a group
+// and receive from it (RIP, 224.0.0.9) also receive.
 class ControlPort final : public AnyPort {
  public:
   // A function that opens missing sockets. Transmit() calls it once per claim, for a frame that no
@@ -76,8 +77,8 @@ class ControlPort final : public AnyPort {
   // SystemError.
   void AddSocket(const ControlClaim& claim, UniqueFd socket);
   bool HasSocket(const ControlClaim& claim) const;
-  // Joins a multicast group with every socket of the group's address family, present and future, so
-  // that packets to the group are received. Throws SystemError.
+  // Joins a multicast group with every socket of the group's address family, also with sockets that
+  // are added later, so that packets to the group are received. Throws SystemError.
   void JoinMulticast(const wire::IpAddress& group);
 
   size_t Receive(std::span<ReceivedFrame> frames) override;

@@ -299,8 +299,8 @@ TEST_F(ControlPortRootTest, CountsWhatItCannotExpressOrTheKernelRefuses) {
   ControlPort a = PortA();
   AddA(a, kOlsr);
   AddA(a, kOspf);
-  const auto refused =
-      Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});  // source not local
+  // The source is not an address of this machine, so the kernel refuses the packet.
+  const auto refused = Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});
   const auto fragment =
       Build(FromProtocol() / Ipv4{.source = "10.77.0.1", .more_fragments = true} / Udp{698, 698});
   const auto garbage = FromHex("ffff");
@@ -318,8 +318,8 @@ TEST_F(ControlPortRootTest, TheKernelDoesNotAnswerControlPackets) {
   AddA(a, kOlsr);
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 698}));
   ASSERT_EQ(ReceiveDescribed(b, 1).size(), 1u);
-  // The kernel would have sent an ICMP error within the same send call: the frame to port 699,
-  // which no socket has, shows that it does.
+  // The kernel sends an ICMP error during the send call, so an error would have arrived by now. The
+  // frame to port 699, which no socket has, shows that the kernel does send errors.
   EXPECT_FALSE(IsReadable(tap.fd(), 0));
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 699}));
   EXPECT_THAT(ReceiveDescribed(tap, 1), ElementsAre(HasSubstr("icmp 3/3")));

@@ -144,8 +144,8 @@ void ControlSocket::PrepareIpv6() {
   if (claim_.kind == ControlClaim::Kind::kRawIp && claim_.number == IPPROTO_ICMPV6) {
     icmp6_filter filter;
     ICMP6_FILTER_SETPASSALL(&filter);
-    // The kernel answers neighbour solicitations: blocks them, because the protocol's device would
-    // send a second answer.
+    // Blocks neighbour solicitations: the kernel answers them, and the protocol's device would send
+    // a second answer.
     ICMP6_FILTER_SETBLOCK(ND_NEIGHBOR_SOLICIT, &filter);
     Set(fd(), IPPROTO_ICMPV6, ICMP6_FILTER, filter, "ICMP6_FILTER");
   }
@@ -184,9 +184,9 @@ ControlSocket::Metadata ControlSocket::ReadMetadata(const msghdr& message) const
       in_pktinfo info;
       std::memcpy(&info, CMSG_DATA(header), sizeof(info));
       delivery.destination = ToAddress(wire::Family::kIpv4, &info.ipi_addr);
-      // The kernel reports in ipi_spec_dst the local address from which it would answer: for a
-      // broadcast this differs from the destination, for an echo of a broadcast of this host it is
-      // the source.
+      // The kernel reports in ipi_spec_dst the local address from which it would answer. For a
+      // broadcast this address differs from the destination; for an echo of this host's own
+      // broadcast it is the source.
       const auto local = ToAddress(wire::Family::kIpv4, &info.ipi_spec_dst);
       delivery.broadcast = local != delivery.destination && !delivery.destination.IsMulticast();
       const auto* const name = static_cast<const sockaddr_in*>(message.msg_name);
@@ -238,8 +238,8 @@ wire::Bytes ControlSocket::FrameOf(const msghdr& message, size_t size, wire::Byt
 int ControlSocket::Send(FrameToSend frame, const wire::IpLayers& layers) {
   if (claim_.kind == ControlClaim::Kind::kEtherType) return SendLink(frame);
   const wire::IpAddress destination = layers.Destination(frame);
-  // Joins the group, because a protocol that sends to a group usually receives from it, too. If the
-  // join fails (too many groups), the packet is sent all the same.
+  // Joins the group, because a protocol that sends to a group usually also receives from the group.
+  // If the join fails (too many groups), the packet is still sent.
   if (destination.IsMulticast()) Join(destination);
   return claim_.kind == ControlClaim::Kind::kUdp ? SendUdp(frame, layers) : SendRaw(frame, layers);
 }

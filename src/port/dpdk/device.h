@@ -27,9 +27,9 @@ struct Device {
   uint32_t mtu = 1500;
   // A socket of the interface's network namespace; it may keep the interface in promiscuous mode.
   UniqueFd control;
-  // The number of frames that the driver can store between two calls of Receive(), and the number
-  // of frames that it can store for sending, if the driver accepts the number. Must be a power of
-  // two.
+  // The number of frames that the driver can store between two calls of Receive(), and also the
+  // number of frames that it can store for sending. A driver that does not accept the number uses
+  // another number. Must be a power of two.
   uint32_t slots = 4096;
   bool qdisc_bypass = true;  // only for net_af_packet
   // A function that is called with the packet socket of net_af_packet before the first frame is

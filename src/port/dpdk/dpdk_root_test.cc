@@ -1,5 +1,5 @@
-// Tests the properties that only DPDK's ports have; port/xdp/conformance_root_test.cc tests what
-// all ports promise.
+// Tests the properties that only DPDK's ports have; port/xdp/conformance_root_test.cc tests the
+// properties that all ports have.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -139,8 +139,9 @@ TEST_F(DpdkTest, ReceivesNothingThatThisMachineSends) {
   ASSERT_EQ(inet_pton(AF_INET6, "fd00:77::1", &to.sin6_addr), 1);
   ASSERT_EQ(sendto(own.get(), "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to), 1);
   io::SendFrame(outside, Frame(0x88b5));
-  // Two frames arrive: the ICMP error of the machine at the peer's end, on which no process
-  // listens, and then the frame of `outside`; the datagram that this machine sent does not arrive.
+  // Two frames arrive. The first is an ICMP error from the machine at the peer's end, on which no
+  // process listens; the second is the frame of `outside`. The datagram that this machine sent does
+  // not arrive.
   const auto got = io::ReceiveDescribed(*port, 2);
   ASSERT_EQ(got.size(), 2u);
   EXPECT_THAT(got[0], testing::HasSubstr("eth 02:00:00:00:00:0a > 02:00:00:00:00:0b"));

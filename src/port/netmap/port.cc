@@ -61,7 +61,8 @@ Port::Port(Registered registered)
   oldest_ = send_->head;
 }
 
-// Returns the slots of lent frames to the kernel; frames that the kernel has been given are sent.
+// Returns the slots of lent frames to the kernel, and makes the kernel send the frames that it has
+// been given.
 Port::~Port() {
   ReturnLent();
   registered_.sync(NIOCTXSYNC);

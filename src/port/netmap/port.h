@@ -39,8 +39,8 @@ struct Registered {
 //  - A received frame stays where the card has put it, until the next Receive(). A frame in several
 //    slots (NS_MOREFRAG) is copied into memory of the port.
 //  - `received` is the time at which the kernel last processed the ring (NR_TIMESTAMP): not later
-//    than the frame was passed to the process, nor earlier than it arrived. 0 if the kernel has set
-//    no time.
+//    than the frame was passed to the process, nor earlier than it arrived. `received` is 0 if the
+//    kernel has not set a time.
 //  - BytesInFlight() is exact: it counts the slots that the kernel has not released.
 //  - Frames for which the card had no space are counted by the card only (ip -s link): netmap does
 //    not report them.
@@ -73,7 +73,7 @@ class Port final : public io::AnyPort {
   Registered registered_;
   netmap_ring* send_;
   std::vector<netmap_ring*> receive_;
-  std::vector<uint32_t> lent_;  // for each receive ring: the head after the lent frames
+  std::vector<uint32_t> lent_;  // for each receive ring: the first slot after the lent frames
   size_t first_ring_ = 0;
   size_t longest_;
   std::vector<std::vector<std::byte>> gathered_;

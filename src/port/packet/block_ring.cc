@@ -107,7 +107,7 @@ class BlockRing final : public PacketRing {
   tpacket_req3 request_;
   RingMemory ring_;
   uint32_t first_ = 0;         // the oldest block that the process owns
-  uint32_t finished_ = 0;      // number of blocks, from first_ on, that have been read
+  uint32_t finished_ = 0;      // number of blocks that have been read, beginning with first_
   uint32_t left_ = 0;          // number of unread frames in the block after the finished blocks
   std::byte* next_ = nullptr;  // the first of the unread frames
 };

@@ -45,8 +45,8 @@ class PacketRing {
   // Whether a frame must be skipped. `address`: the struct sockaddr_ll that the kernel has put
   // before the frame.
   bool IsLeftOut(const std::byte* address);
-  // Fills `frame`. Before `bytes` there must be the space of a VnetHeader, into which a removed
-  // VLAN tag is inserted.
+  // Fills `frame`. The memory before `bytes` must have space for a VnetHeader; a removed VLAN tag
+  // is inserted into this space.
   void Describe(const About& about, const VnetHeader& header, std::span<std::byte> bytes,
                 ReceivedFrame& frame);
 
@@ -72,8 +72,8 @@ class RingMemory {
   size_t bytes_;
 };
 
-// Creates a ring by the options for a socket that has PACKET_VNET_HDR and is not bound. The socket
-// must stay open, and `counters` must outlive the ring. Throws SystemError.
+// Creates a ring with these options for a socket that has PACKET_VNET_HDR and is not bound. The
+// socket must stay open, and `counters` must outlive the ring. Throws SystemError.
 std::unique_ptr<PacketRing> MakeSlotRing(int fd, const RingOptions& options,
                                          SharedCounters& counters);
 std::unique_ptr<PacketRing> MakeBlockRing(int fd, const RingOptions& options,

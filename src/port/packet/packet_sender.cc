@@ -53,8 +53,8 @@ size_t PacketSender::Transmit(std::span<const FrameToSend> frames) {
       taken += static_cast<size_t>(sent);
       continue;
     }
-    // The error is that of the next frame: sendmmsg() only reports the error of the first frame of
-    // a call.
+    // The error is about the first frame that was not sent: sendmmsg() reports only an error of the
+    // first frame of a call.
     if (errno == EINTR) continue;
     if (IsBackpressure(errno)) break;
     counters_.tx.dropped_error.Add(1);

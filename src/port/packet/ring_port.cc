@@ -40,8 +40,8 @@ void BindTo(int fd, int ifindex, uint16_t ether_type) {
              bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
 }
 
-// Makes the ring of a socket. Sets PACKET_VNET_HDR first, because the kernel refuses it once there
-// is a ring.
+// Creates the ring of a socket. Sets PACKET_VNET_HDR first, because the kernel refuses this option
+// for a socket that has a ring.
 std::unique_ptr<PacketRing> MakeRing(int fd, const RingOptions& options, SharedCounters& counters) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
   SetUpSending(fd, options);
@@ -73,7 +73,8 @@ class RingPort::Impl {
       SetUpSending(sender_.get(), options);
       BindTo(sender_.get(), options.ifindex, 0);
     } else {
-      // Duplicates the descriptor, so that the caller's epoll set can have a separate entry for it.
+      // Duplicates the descriptor, so that the caller's epoll set can have a separate entry for
+      // sending.
       transmit_fd_ = UniqueFd(SystemCall("dup", fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0)));
     }
   }
@@ -109,7 +110,7 @@ class RingPort::Impl {
   int TransmitFd() const { return transmit_fd_ ? transmit_fd_.get() : sender_.get(); }
 
   PortCounters Counters() {
-    // Adds up the kernel's counters, which each read resets.
+    // Adds up the kernel's counters, because each read resets them.
     tpacket_stats stats{};
     socklen_t size = sizeof(stats);
     if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
@@ -137,8 +138,8 @@ class RingPort::Impl {
   int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
 
   // Clears the socket's error. A link that went down leaves ENETDOWN on the socket, and poll()
-  // returns at once until the error is read. The read costs a system call, which a caller that
-  // polls continuously should not pay every time.
+  // returns at once until the error is read. Reading the error is a system call, so a caller that
+  // polls continuously should not read it every time.
   void ClearError() {
     int error = 0;
     socklen_t size = sizeof(error);

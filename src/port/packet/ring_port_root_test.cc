@@ -258,7 +258,8 @@ TEST_F(RingPortRootTest, CountsWhatDidNotFitIntoTheRing) {
   EXPECT_GE(count, 32u);
   EXPECT_LT(count, 1000u);
   EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);
-  EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);  // reading the counters resets none
+  // Reading does not reset the counters.
+  EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);
 }
 
 TEST_P(RingPortSenderRootTest, GoesOnAfterAFrameTheKernelRefuses) {

@@ -86,8 +86,8 @@ class SlotRing final : public PacketRing {
   }
 
  private:
-  // A frame received by recvmsg(): a VnetHeader, then the frame. The header's bytes, as in a slot,
-  // are the space into which a removed VLAN tag is inserted.
+  // A frame received by recvmsg(): a VnetHeader, then the frame. A removed VLAN tag is inserted
+  // into the bytes of the header, as in a slot.
   using LongFrame = std::array<std::byte, kLongFrameBytes>;
 
   tpacket2_hdr* Slot(uint32_t index) const {

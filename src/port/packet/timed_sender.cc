@@ -33,7 +33,7 @@ Instant NowOf(clockid_t clock) {
   return ToInstant(now);
 }
 
-// Returns the present lead of a clock over CLOCK_MONOTONIC. The error is at most the time that
+// Returns the current lead of a clock over CLOCK_MONOTONIC. The error is at most the time that
 // reading the clocks takes.
 Duration AheadOfMonotonic(clockid_t clock) {
   const Instant before = NowOf(CLOCK_MONOTONIC);
@@ -62,8 +62,8 @@ TimedSender::TimedSender(UniqueFd socket, int ifindex, Clock clock)
 }
 
 TimedSender::Result TimedSender::Send(FrameToSend frame, Instant due) {
-  // Refuses a frame that is too long here: whether it would use up an id (SOF_TIMESTAMPING_OPT_ID)
-  // depends on the kernel.
+  // Refuses a frame that is too long, instead of letting the kernel refuse the frame: it depends on
+  // the kernel whether a refused frame uses up an id (SOF_TIMESTAMPING_OPT_ID).
   const size_t longest =
       size_t{InterfaceMtuNow(socket_.get(), ifindex_)} + wire::EthernetHeader::kSize;
   if (frame.size() > longest + wire::VlanTag::kSize) {
@@ -119,7 +119,7 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
       if (errno == EINTR) continue;
       break;
     }
-    Instant stamp;  // in CLOCK_MONOTONIC
+    Instant stamp;  // when the frame left, CLOCK_MONOTONIC
     sock_extended_err report{};
     for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr;
          part_of = CMSG_NXTHDR(&message, part_of)) {
@@ -154,9 +154,9 @@ void TimedSender::HandleLeft(uint32_t id, Instant at, const std::function<void(D
 }
 
 // Counts a frame as missed. The kernel's report has the time of the frame, not its id
-// (net/sched/sch_etf.c, report_sock_error()): of several frames with the same time any may be
-// removed. Removes the frame whose due time is nearest, because the difference of the clocks may
-// have changed since the frame was sent.
+// (net/sched/sch_etf.c, report_sock_error()): if several frames have the same time, any of them may
+// be removed from due_. Removes the frame whose due time is nearest, because the difference of the
+// clocks may have changed since the frame was sent.
 void TimedSender::HandleMissed(uint64_t txtime) {
   if (due_.empty()) return;
   const Duration ahead = clock_ == Clock::kTai ? AheadOfMonotonic(CLOCK_TAI) : Duration();

@@ -1,6 +1,6 @@
 // Tests frames with due times on a veth pair whose queueing discipline keeps the frames. The tests
-// are skipped if the kernel has no such queueing discipline: tests/ns3/device/test_departures.py
-// runs them on a kernel in virtual time that has one.
+// are skipped if the kernel lacks the queueing discipline; tests/ns3/device/test_departures.py runs
+// the tests on a kernel in virtual time that has it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>

@@ -80,8 +80,8 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
 
 // Replaces the device's descriptor by a descriptor that is never readable. A device that has been
 // removed is always readable (tun_chr_poll() in drivers/net/tun.c), so that a thread that waits for
-// it would never sleep. The number stays valid: it then refers to a timer that is never started,
-// which can be neither read nor written.
+// it would never sleep. The descriptor's number remains valid, but then refers to a timer that is
+// never started and that can be neither read nor written.
 void TunPort::BecomeSilent() {
   const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (nothing) dup3(nothing.get(), fd(), O_CLOEXEC);

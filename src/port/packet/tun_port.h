@@ -22,13 +22,14 @@ struct TunOptions {
   // not do it (TUNSETOFFLOAD).
   bool vnet_header = false;
   // A function that returns the number of frames that the kernel has dropped because its queue to
-  // this process was full, counted from any time: the device itself does not report it. Counters()
-  // calls the function on any thread. Empty: the number is not known.
+  // this process was full. The count may begin at any time. The device itself does not report this
+  // number. Counters() calls the function on any thread. If the function is empty, the number is
+  // not known.
   std::function<uint64_t()> kernel_drops = {};
 };
 
-// The kernel's end of a TAP device. With it, a TunPort knows whether the interface passes frames,
-// and which frames are too long for it.
+// The kernel's end of a TAP device. A TunPort that has a TunInterface knows whether the interface
+// passes frames, and which frames are too long for the interface.
 struct TunInterface {
   UniqueFd control;  // any socket in the interface's network namespace
   int ifindex = 0;
@@ -38,11 +39,11 @@ struct TunInterface {
 // device has no batched interface).
 //
 // On a TUN device a frame is an IP packet: ReceivedFrame::bytes and FrameToSend start at the IP
-// header, without a link-layer header. On a TAP device they start at the destination MAC address.
-// Without vnet_header, checksums are complete and no super-frames arrive, unless a process switched
-// the device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No
-// frame is ever in flight: a write passes a frame to the kernel's stack, which has then received
-// it. Once the device is gone, the port receives nothing, and refuses frames.
+// header, without a link-layer header. On a TAP device both start at the destination MAC address.
+// If vnet_header is not set, checksums are complete and no super-frames arrive, unless a process
+// switched the device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is
+// 0. No frame is ever in flight: a write passes a frame to the kernel's stack, which has then
+// received it. Once the device is gone, the port receives nothing, and refuses frames.
 class TunPort final : public AnyPort {
  public:
   // `device`: opened with IFF_NO_PI; the constructor makes it non-blocking. Throws SystemError.
@@ -51,8 +52,8 @@ class TunPort final : public AnyPort {
   explicit TunPort(UniqueFd device, TunOptions options = {}, TunInterface interface = {});
   TunPort(TunPort&&) = default;
   TunPort& operator=(TunPort&&) = default;
-  // With vnet_header, makes the kernel complete frames again, for the next process that opens a
-  // persistent device.
+  // If vnet_header is set, makes the kernel complete frames again, for the next process that opens
+  // a persistent device.
   ~TunPort() override;
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
@@ -71,7 +72,7 @@ class TunPort final : public AnyPort {
   size_t Room() const { return header_bytes_ + options_.max_frame + 1; }
   bool WriteFrame(FrameToSend frame, bool* again) const;
   // Returns the length of the longest frame that the interface carries now, with the Ethernet
-  // header but without a VLAN tag; without an interface there is no limit.
+  // header but without a VLAN tag; if the port has no TunInterface, there is no limit.
   size_t MostNow() const;
   void BecomeSilent();
 

@@ -30,8 +30,8 @@ class MemoryPort final : public AnyPort {
     return counters;
   }
 
-  // Sets the metadata of the next sent frame, as of a frame from a kernel with offloads, or with a
-  // time stamp. `metadata.bytes` is not used.
+  // Sets the metadata of the next sent frame, for example the metadata of a frame from a kernel
+  // with offloads, or a time stamp. `metadata.bytes` is not used.
   void SetNextMetadata(const ReceivedFrame& metadata) { next_ = metadata; }
 
  private:

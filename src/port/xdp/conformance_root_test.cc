@@ -1,7 +1,7 @@
-// Tests what every port promises (port/port.h), with the same tests for all kinds of ports. The
-// peer of the tested port's link is an io::RingPort, which counts separately; the peer of a port in
-// memory is a second port in memory. A test that a kind of port cannot pass by its nature is
-// skipped, with the reason (Kind::cannot).
+// Tests the properties that every port promises (port/port.h), with the same tests for all kinds of
+// ports. The peer of the tested port's link is an io::RingPort, which counts separately; the peer
+// of a port in memory is a second port in memory. A test that a kind of port cannot pass, because
+// of the way in which such ports work, is skipped with the reason (Kind::cannot).
 //
 // TUN devices carry IP packets without Ethernet header, and control ports carry only the traffic of
 // sockets: they have separate tests (port/packet/tun_port_test.cc,
@@ -248,7 +248,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
 
   // Receives until `wanted` frames have arrived, or no frame arrives for a second.
   static Frames Take(AnyPort& port, size_t wanted, size_t burst = 64) {
-    constexpr int kLooks = 100000;  // for a polled port, whose descriptor is always readable
+    constexpr int kLooks = 100000;  // maximum of Receive() calls: a polled port is always readable
     Frames all;
     std::vector<ReceivedFrame> frames(burst);
     for (int looks = 0; all.size() < wanted && looks < kLooks; ++looks) {
@@ -377,7 +377,7 @@ TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
   }
   EXPECT_EQ(Take(*outside_, 3), (Frames{frames[0], frames[2], frames[4]}));
   EXPECT_EQ(RefusedWhen(2), 2u);
-  // A port with threads counts frames after it has sent them.
+  // A port with threads counts frames only after it has sent them, so the test waits for the count.
   EXPECT_EQ(CountersWhen([](const auto& now) { return now.tx_frames >= 3; }).tx_frames, 3u);
 }
 
@@ -409,8 +409,8 @@ TEST_P(ConformanceTest, TellsWhatHasComeAndWaits) {
   for (uint32_t i = 0; i < 200; ++i) frames.push_back(Numbered(i));
   SendAll(*outside_, frames, 16);
   EXPECT_EQ(waiting(200), 200u);
-  // Take() may return more than 30 frames: a thread of the port may have read less than a burst
-  // before, and the last burst then exceeds 30.
+  // Take() may return more than 30 frames. A thread of the port may have read less than a burst of
+  // 10 frames when Take() receives; the last burst then makes the sum exceed 30.
   const size_t taken = Take(*port_, 30, 10).size();
   EXPECT_GE(taken, 30u);
   EXPECT_LT(taken, 40u);
@@ -435,8 +435,8 @@ TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
       "ip link set {0} up; until ip link show {0} | grep -q LOWER_UP; do sleep 0.01; done",
       interface));
   EXPECT_TRUE(port_->Up());
-  // The peer on a device's interface was down, too, and would refuse its next frame: opens it
-  // again.
+  // If the peer is on the interface that went down, the peer would refuse its next frame, so the
+  // test opens the peer again.
   if (GetParam().is_device) outside_ = link_->Outside(link_->network.b, interface);
   // Sends repeatedly: the kernel acts on a new carrier in the background, and drops the frames that
   // were sent before.
@@ -497,8 +497,8 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(9)}) << "and can be opened again";
 }
 
-// Frames that this machine sends leave their checksum to the hardware, and a veth pair has no
-// hardware: the port reports that the checksum is partial, or has it completed before.
+// The kernel leaves the checksum of a sent frame to the hardware, but a veth pair has no hardware.
+// The port must report that the checksum is partial, or have the checksum completed before.
 TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   Open();
   const io::TestNetwork& network = link_->network;

@@ -49,12 +49,12 @@ UniqueFd LockFolder() {
   return folder;
 }
 
-// A record: the offloads that were on at the ends of a link, in a file on which each process that
-// needs them off holds a lock.
+// A record of the offloads that were on at the ends of a link. The record is a file, and each
+// process that needs the offloads off holds a lock on the file.
 class Record {
  public:
-  // Opens or makes the record of some ends, and locks it. The caller must hold the lock of the
-  // folder.
+  // Opens or creates the record of the given ends, and locks the record. The caller must hold the
+  // lock of the folder.
   static Record Join(int folder, const std::vector<NeededOff>& ends) {
     Record record;
     const std::string name = RecordName(ends);
@@ -71,7 +71,7 @@ class Record {
   nlohmann::json Read() const {
     const std::string text = ReadToEnd(Duplicate().get(), "a record of offloads");
     const auto all = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return all.is_object() ? all : nlohmann::json::object();  // otherwise the record is new
+    return all.is_object() ? all : nlohmann::json::object();  // no object: the record is new
   }
   int fd() const { return file_.get(); }
 

@@ -22,11 +22,11 @@ struct NeededOff {
   std::vector<sys::Offloads> kinds;
 };
 // Returns the offloads that must be off on the interface and, if the interface is one of a veth
-// pair, on the peer that sends frames to it. `kind`: the kind of port, for messages: DPDK and
-// netmap, too, do not see what is kept outside a frame's bytes. Throws UsageError if there is no
-// such interface in the calling thread's network namespace; EnvironmentError if AF_XDP cannot get
-// the interface's frames: the frames of loopback, bridges and other interfaces that the kernel's
-// own software makes, or of a peer out of reach.
+// pair, on the peer that sends frames to it. `kind`: the kind of port, for messages; DPDK and
+// netmap, like AF_XDP, see only the bytes of a frame. Throws UsageError if there is no such
+// interface in the calling thread's network namespace; EnvironmentError if AF_XDP cannot get the
+// interface's frames, because the kernel's own software makes the frames (as for loopback and
+// bridges), or because a peer makes the frames and cannot be reached.
 std::vector<NeededOff> OffloadsInTheWay(const std::string& interface,
                                         const std::string& kind = "AF_XDP");
 // Returns the names of the offloads of `needed` that are on.
@@ -34,12 +34,12 @@ std::vector<std::string> Active(const NeededOff& needed);
 // Switches the offloads off. Throws EnvironmentError if the driver does not allow it.
 void SwitchOff(const NeededOff& needed);
 
-// Keeps offloads off from its construction on. The constructor forks a process, the guardian, which
-// switches the offloads on again that were on when the first of several ports on an interface, or
-// on the ends of a veth pair, was opened; the guardian does this once the last of these ports is
-// closed or its process has exited. Meanwhile the offloads are listed in /run/viaduct/.xdp, through
-// which guardians know of each other: if a guardian is killed, too, the next guardian on the
-// interface restores the offloads.
+// Keeps offloads off. The constructor forks a process, the guardian, which restores the offloads:
+// the guardian switches on the offloads that were on before the first of several ports on an
+// interface, or on the ends of a veth pair, was opened. The guardian does so when the last of these
+// ports is closed or its process has exited. Until then the offloads are listed in
+// /run/viaduct/.xdp, through which guardians know of each other. If a guardian is killed as well,
+// the next guardian on the interface restores the offloads.
 class InterfaceGuardian {
  public:
   // Switches the offloads off, in the calling thread's network namespace. `kind`: the kind of port,

@@ -27,7 +27,7 @@ struct BusyPoll {
 struct Request {
   std::string interface = "";
   Mode mode = Mode::kAuto;
-  std::string filter = "";  // frames to receive, the kernel gets all others; empty: all
+  std::string filter = "";  // selects the frames to receive, the kernel gets the rest; empty: all
   bool promiscuous = true;  // receive frames for other stations, too
   std::optional<BusyPoll> busy_poll = std::nullopt;
 };

@@ -23,8 +23,8 @@ std::string Unavailable();
 // A program that is attached during this object's lifetime. If the interface has no XDP program,
 // the program is attached by a link that the kernel removes when this process exits. If the
 // interface has the dispatcher of libxdp (of xdp-tools, Cilium...), the program is added to the
-// dispatcher's programs. It then stays attached if this process is killed (Left()), and passes
-// every frame to the kernel.
+// dispatcher's programs. In the dispatcher the program stays attached if this process is killed
+// (Left()), and passes every frame to the kernel.
 class Program {
  public:
   // Attaches the program to an interface of the calling thread's network namespace. While its map
@@ -48,8 +48,8 @@ class Program {
 
   uint32_t Id() const;  // the kernel's id of the program
 
-  // Returns the program's descriptor, for tests: BPF_PROG_TEST_RUN shows what the program decides
-  // about a frame, which depends on the filter if there are sockets.
+  // Returns the program's descriptor, for tests: BPF_PROG_TEST_RUN shows the program's decision
+  // about a frame. If there are sockets, the decision depends on the filter.
   int Descriptor() const;
 
  private:

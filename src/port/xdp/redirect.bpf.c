@@ -18,14 +18,14 @@
 
 struct {
   __uint(type, BPF_MAP_TYPE_XSKMAP);
-  __uint(max_entries, 1);  // the loader sets the real size
+  __uint(max_entries, 1);  // the loader sets the number of entries
   __type(key, __u32);
   __type(value, __u32);
 } redirect_sockets SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // the loader sets the real size
+  __uint(max_entries, 1);  // the loader sets the number of entries
   __type(key, __u32);
   __type(value, struct viaduct_redirect_instruction);
 } redirect_filter SEC(".maps");

@@ -29,7 +29,8 @@ constexpr int kUnknown = -1;  // NETNSA_NSID_NOT_ASSIGNED
 struct Reference {
   bool is_veth = false;
   int ifindex = 0;
-  int network = kUnknown;  // id of the peer's namespace in this one; kUnknown: the same namespace
+  // Id of the peer's namespace in this namespace; kUnknown: the same namespace.
+  int network = kUnknown;
 };
 
 Reference PeerOf(sys::Netlink& session, const std::string& interface) {
@@ -54,7 +55,7 @@ Reference PeerOf(sys::Netlink& session, const std::string& interface) {
   return peer;
 }
 
-// Returns the id (nsid) by which the present namespace knows another namespace, or kUnknown.
+// Returns the id (nsid) by which the current namespace knows the namespace `network`, or kUnknown.
 int NumberOf(sys::Netlink& session, int network) {
   int number = kUnknown;
   rtgenmsg header{};

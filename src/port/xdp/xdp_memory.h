@@ -14,10 +14,10 @@
 
 namespace viaduct::io {
 
-// The memory of AF_XDP ports. Several ports of one process that one thread serves may share it:
-// then a frame passes from one port to another without being copied (XdpPort::Keep()). The kernel
-// does not know of the sharing: each port registers the memory separately, and the kernel counts it
-// as locked memory for each port.
+// The memory of AF_XDP ports. If one thread uses several ports of one process, these ports may
+// share an XdpMemory: a frame then passes from one port to another without being copied
+// (XdpPort::Keep()). The kernel does not know of the sharing: each port registers the memory
+// separately, and the kernel counts it as locked memory for each port.
 class XdpMemory {
  public:
   // The space that the kernel leaves before a frame for XDP programs (XDP_PACKET_HEADROOM of

@@ -187,7 +187,7 @@ class XdpPort::Impl {
   struct Queue {
     UniqueFd socket;
     XdpRing<xdp_desc> rx;
-    XdpRing<uint64_t> fill, completed;  // completed: the sender has the ring of the first queue
+    XdpRing<uint64_t> fill, completed;  // the sender has the first queue's `completed`
     uint32_t with_kernel = 0;           // number of chunks in `fill` and `rx`
   };
 
@@ -305,7 +305,7 @@ class XdpPort::Impl {
     lent_.clear();
   }
 
-  // Gives the kernel as many chunks as it may have and as are free.
+  // Gives free chunks to the kernel, for each queue at most as many as the kernel may have.
   void Refill() {
     for (Queue& queue : queues_) {
       uint32_t count = 0;
@@ -466,7 +466,7 @@ class XdpPort::Impl {
   std::optional<XdpSender> sender_;
   std::vector<Queue> queues_;
   size_t first_queue_ = 0;
-  std::vector<XdpFrame> lent_;  // frames of the last Receive(); length 0: in no chunk, or kept
+  std::vector<XdpFrame> lent_;  // frames of the last Receive(); length 0: copied, or kept by Keep()
   std::unique_ptr<std::byte[]> jumbo_;
   size_t jumbo_used_ = 0;
   struct alignas(64) {

@@ -48,8 +48,8 @@ struct XdpOptions {
   uint32_t slots = 4096;
   uint32_t send_slots = 2048;
   bool zero_copy = true;  // use zero-copy if the driver supports it
-  // The memory that holds the frames; if there is none, the port makes it. A chunk holds a frame,
-  // or a part of a jumbo frame.
+  // The memory that holds the frames. If the pointer is null, the port allocates the memory. A
+  // chunk holds a frame, or a part of a jumbo frame.
   std::shared_ptr<XdpMemory> memory = nullptr;
 };
 
@@ -67,17 +67,18 @@ struct XdpState {
 };
 
 // A port on an interface, through AF_XDP sockets.
-//  - One thread receives; the same or a second thread sends and calls BytesInFlight(). One thread
-//    must serve all ports that share an XdpMemory, and a port from which frames are kept (Keep()).
+//  - One thread receives; the same or a second thread sends and calls BytesInFlight(). All ports
+//    that share an XdpMemory must be used by one thread; so must a port from which frames are kept
+//    (Keep()).
 //  - Received frames of one queue keep their order, and so do sent frames.
-//  - VLAN tags, checksums and lengths are as in the bytes: offloads that keep them elsewhere must
-//    be off (port/xdp/open.h ensures it).
+//  - VLAN tags, checksums and lengths are taken from the frame's bytes: offloads that keep these
+//    values outside the bytes must be off (port/xdp/open.h ensures it).
 //  - `received` is the time at which the XDP program saw the frame.
 //  - Sends through the first queue. Frames shorter than an Ethernet header or longer than the MTU
 //    (read again after 1 to 10 ms) are refused.
 class XdpPort final : public AnyPort {
  public:
-  // Registers the memory, binds the sockets, and puts them into the map: from then on the port gets
+  // Registers the memory, binds the sockets, and puts them into the map. After that the port gets
   // the interface's frames. Needs no privilege, but locked memory (RLIMIT_MEMLOCK) of the memory's
   // size. Throws EnvironmentError if a queue has a socket already, if there is too little locked
   // memory, or if the MTU is too large for a kernel without multi-buffer frames.
@@ -103,8 +104,8 @@ class XdpPort final : public AnyPort {
   // Returns nothing for a frame in several chunks, which was copied, and for a frame that was taken
   // already.
   std::optional<XdpFrame> Keep(size_t index);
-  // Sends frames as Transmit() does. Frames that are taken belong to the port, sent or not; all
-  // others still belong to the caller.
+  // Sends frames as Transmit() does. Frames that Send() takes belong to the port, whether they are
+  // sent or not; all other frames still belong to the caller.
   size_t Send(std::span<const XdpFrame> frames);
   void GiveBack(const XdpFrame& frame);
   const std::shared_ptr<XdpMemory>& memory() const;

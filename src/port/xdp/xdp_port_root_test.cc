@@ -140,8 +140,8 @@ TEST_F(XdpPortRootTest, LeavesTheInterfacesAsTheyWereWhenItsProcessIsKilled) {
   Await([&] { return OffloadsOf(network_->b, "b0") == b; });
 }
 
-// Opens a port at once after the process of another was killed: the first port's guardian must see
-// that the second port needs the offloads off.
+// Opens a second port immediately after the process of the first port was killed: the first port's
+// guardian must see that the second port needs the offloads off.
 TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (int i = 0; i < 20; ++i) {

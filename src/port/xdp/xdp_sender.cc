@@ -156,7 +156,7 @@ void XdpSender::Kick(bool was_empty) {
     const int error = errno;
     if (error == EBUSY && !is_zero_copy_) {
       DropOne();
-      ++calls;  // the call made progress
+      ++calls;  // a frame was dropped, so this call does not count
     } else if (error == EAGAIN || error == EINTR) {
       const uint32_t before = processed_;
       Process(ring_.consumed());
@@ -185,9 +185,9 @@ void XdpSender::Process(uint32_t position) {
   Count(counts_.bytes, bytes);
 }
 
-// Drops the last frame that the kernel read, which the interface has refused (EBUSY). This is the
-// frame before the ring's consumer position if the position has moved, which it does only if
-// another frame was sent in the same call; else it is the next frame.
+// Drops the last frame that the kernel read, which the interface has refused (EBUSY). If the ring's
+// consumer position has moved, which happens only if another frame was sent in the same call, the
+// refused frame is the frame before this position. Otherwise the refused frame is the next frame.
 void XdpSender::DropOne() {
   const uint32_t mask = ring_.size() - 1;
   const uint32_t consumed = ring_.consumed();

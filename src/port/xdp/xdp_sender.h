@@ -44,7 +44,7 @@ class XdpSender {
  private:
   // The frame of each ring entry; the index is the entry's position modulo the ring's size.
   struct Sent {
-    uint32_t index = kEarlier;  // index of the frame in the present call
+    uint32_t index = kEarlier;  // index of the frame in the current call
     uint32_t bytes = 0;         // bytes of the frame in its last entry; 0 in its other entries
   };
   static constexpr uint32_t kEarlier = ~uint32_t{0};

@@ -14,8 +14,8 @@
 namespace viaduct::claim {
 namespace {
 
-// The maximum number of bytes that are received before the peer shows the key. A handshake has less
-// than a thousand bytes.
+// The maximum number of bytes that are received before the peer shows that it has the key. A
+// handshake has less than a thousand bytes.
 constexpr size_t kMaxUnauthenticatedBytes = 16 * 1024;
 // The maximum number of bytes that wait to be sent to a peer that does not read.
 constexpr size_t kMaxWaiting = 4 * kMaxOffer;

@@ -22,8 +22,8 @@ class ChannelEnded : public Error {
 
 class Channel {
  public:
-  // `socket`: connected. `context` must outlive this object. `longest`: maximum bytes of a received
-  // line.
+  // `socket` must be connected. `context` must outlive this object. `longest`: the maximum number
+  // of bytes in a received line.
   Channel(UniqueFd socket, const TlsContext& context, size_t longest);
 
   int fd() const { return socket_.get(); }
@@ -35,9 +35,10 @@ class Channel {
   // Sends the waiting bytes, and returns the lines that have arrived. Throws TlsError, MessageError
   // or ChannelEnded.
   std::vector<std::string> Serve();
-  // Sends a line; the channel must be open. Throws ChannelEnded if the peer reads nothing.
+  // Sends a line; the channel must be open. Throws ChannelEnded if the peer does not read.
   void Send(std::string_view line);
-  // Sends the bytes that the socket takes at once, and ends the sending direction of this end.
+  // Sends as many waiting bytes as the socket takes without blocking, and ends the sending
+  // direction of this end.
   void End();
   // Whether all bytes have been sent.
   bool IsFlushed() const { return output_.empty(); }

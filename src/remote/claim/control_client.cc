@@ -162,8 +162,9 @@ void ControlClient::Hear(const std::string& line) {
   SayAlive();  // after this message the hub reserves the node for the session
 }
 
-// Ends the attempt or connection, and schedules another attempt: at once if further addresses of
-// the hub are left, else after a pause. Reports trouble in the second case.
+// Ends the attempt or connection, and schedules another attempt. If further addresses of the hub
+// are left, the next attempt follows at once. Otherwise reports the trouble, and the next attempt
+// follows after a pause.
 void ControlClient::Fail(const std::string& why, bool is_answer) {
   if (connecting_) loop_.Forget(connecting_.get());
   connecting_.reset();

@@ -1,5 +1,5 @@
-// The client's side of the control connection: claims a node, keeps it, and claims it again after
-// every loss of the connection.
+// The client's side of the control connection: claims a node, keeps the claim alive, and claims the
+// node again after every loss of the connection.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct sockaddr_storage;
 
 namespace viaduct::claim {
 
-// The name of a hub: "HUB", "HUB:PORT", "[2001:db8::1]:PORT", or an IPv6 address alone. Parse()
-// throws UsageError.
+// The name of a hub: "HUB", "HUB:PORT", "[2001:db8::1]:PORT", or an IPv6 address without a port.
+// Parse() throws UsageError.
 struct HubName {
   std::string host;
   uint16_t port = kDefaultPort;
@@ -40,7 +40,7 @@ struct ClientOptions {
   // packets.
   std::function<void(const Offer& offer, const wire::IpAddress& hub)> claimed;
   // Called when the connection cannot be made or was lost, or the hub refuses; another attempt
-  // follows unless Stop() is called. `is_answer`: the reason is an answer of the hub, or a hub that
+  // follows unless Stop() is called. `is_answer`: whether the hub has answered with a refusal, or
   // does not have the key.
   std::function<void(const std::string& why, bool is_answer)> trouble;
 

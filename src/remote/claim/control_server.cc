@@ -80,7 +80,7 @@ struct ControlServer::Peer {
   Node* node = nullptr;     // the node that the peer has claimed
   std::string offer;        // the offer, until it has been confirmed and sent
   bool knows_node = false;  // the peer has sent a message after the offer was sent
-  bool is_refused = false;  // the peer is dropped when the reason has been sent
+  bool is_refused = false;  // the peer is dropped after the refusal has been sent to it
 };
 
 struct ControlServer::Node {
@@ -153,8 +153,8 @@ void ControlServer::Accept(int listener) {
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    // If there are no free descriptors, no client is accepted until the next Tick(), which watches
-    // the listener again.
+    // If there are no free descriptors, no client is accepted until the next Tick(). Tick() makes
+    // the loop watch the listener again.
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     if (is_short) loop_.Forget(listener);
     return;
@@ -179,9 +179,9 @@ void ControlServer::Welcome(UniqueFd socket) {
   }
 }
 
-// If there are too many connections without a claim, drops the oldest of them, in the group of
-// addresses that has the most: a host that opens many connections and sends nothing hinders only
-// itself.
+// If there are too many connections without a claim, drops one: the oldest in the group of
+// addresses that has the most such connections. So a host that opens many connections and sends
+// nothing hinders only itself.
 void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
   if (Unauthenticated() < options_.max_unauthenticated) return;
   std::map<wire::IpAddress, int> count = {{GroupOf(newcomer), 1}};
@@ -262,7 +262,7 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
     return false;
   }
   const bool returns = !request.session.empty() && request.session == node->session;
-  // Drops the former connection of a client that returns on a new connection.
+  // Drops the former connection of a client that has made a new connection.
   if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);
   Offer offer;
   try {

@@ -39,14 +39,14 @@ struct ServerOptions {
   std::function<Offer(const Claim&)> claim;
   // Whether the client gets the node only after Confirm(), for a `claim` whose effect takes time.
   bool confirms = false;
-  // Called when the client has left, or is silent: from then on frames from its address belong to
+  // Called when the client has left, or is silent: after the call frames from its address belong to
   // no client.
   std::function<void(const std::string& node)> release = [](const std::string&) {};
 
   Duration beat = Duration::Seconds(1);  // interval of each end's "alive" messages
-  // Maximum silence of a peer; after a longer silence the peer is lost.
+  // Maximum silence of a peer. A peer that is silent for longer is treated as lost.
   Duration silence = Duration::Seconds(5);
-  Duration reservation = Duration::Seconds(60);  // time in which a lost client may return
+  Duration reservation = Duration::Seconds(60);  // time within which a lost client may return
   Duration timeout = Duration::Seconds(5);       // maximum time from a connection to its claim
   // Maximum number of connections without a claim; beyond it the oldest connection is dropped.
   size_t max_unauthenticated = 256;
@@ -67,7 +67,7 @@ struct ServerCounters {
   uint64_t too_many = 0;      // connections beyond a maximum
   uint64_t malformed = 0;     // malformed messages of peers that have the key
   uint64_t unknown_node = 0;
-  uint64_t taken = 0;  // claims of a node that is another client's, or reserved
+  uint64_t taken = 0;  // claims of a node that another client has, or that is reserved
   uint64_t none_free = 0;
   uint64_t refused_by_hub = 0;
   uint64_t given_back = 0;  // nodes whose client could not become the node
@@ -122,7 +122,8 @@ class ControlServer {
   std::map<std::string, size_t> node_by_name_;
   ServerCounters counters_;
   uint16_t port_;
-  // Whether this object still exists; read by actions of the loop, which cannot be cancelled.
+  // Whether this object still exists. Actions of the event loop, which cannot be cancelled, read
+  // this variable.
   std::shared_ptr<bool> alive_;
 };
 

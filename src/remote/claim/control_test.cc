@@ -127,8 +127,8 @@ TEST_F(ControlTest, AClientThatCannotBeTheNodeSaysSo) {
   EXPECT_EQ(server_->counters().given_back, 1u);
 }
 
-// A client that gave up before it got the offer cannot return to the node, and claims the node
-// again as a new client.
+// A client that gave up before it got the offer cannot return to the node. The client claims the
+// node again as a new client.
 TEST_F(ControlTest, ANodeIsNotKeptForAClientThatDoesNotKnowOfIt) {
   ServerOptions options = Defaults();
   options.confirms = true;
@@ -227,14 +227,14 @@ TEST_F(ControlTest, AnOfferWaitsUntilItIsTrue) {
   EXPECT_TRUE(client.troubles.empty());
 }
 
-// A client under the test's control, which sends only what the test sends.
+// A client that sends only the lines that the test passes to it.
 class Puppet {
  public:
   Puppet(uint16_t port, uint8_t key)
       : context_(TlsContext::Role::kClient, KeyOf(key)),
         channel_(ConnectTo(port), context_, kMaxOffer) {}
   void Say(const std::string& line) { channel_.Send(line); }
-  // Returns the first line that is no heartbeat.
+  // Returns the first line that is not a heartbeat.
   std::optional<std::string> Listen() {
     for (const std::string& line : channel_.Serve()) {
       if (line != Encode(Alive{})) return line;
@@ -388,7 +388,7 @@ TEST_F(ControlTest, WhoSaysNothingIsSentAway) {
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 1; }));
   char byte;
   EXPECT_EQ(recv(stranger.get(), &byte, 1, MSG_DONTWAIT), 0) << "the connection is closed";
-  // A client that has the key but claims no node is dropped, too.
+  // A client that has the key but claims no node must be dropped, too.
   Puppet keyed(server_->port(), 1);
   ASSERT_TRUE(Await([&] { return keyed.IsOpen(); }));
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 2; }));

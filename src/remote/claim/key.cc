@@ -77,7 +77,7 @@ void MakeFolders(const fs::path& folder) {
   }
 }
 
-// Makes a key and its file, which is complete before it gets its name.
+// Makes a key and writes it to a file, which is complete before the file gets the name `file`.
 void MakeKey(const std::string& file) {
   Key key;
   const ssize_t got = getrandom(key.secret.data(), key.secret.size(), 0);

@@ -24,7 +24,7 @@ std::string DefaultKeyFile();
 // or write. Otherwise throws UsageError, which names the file and the remedy.
 Key ReadKey(const std::string& file);
 // Reads a key like ReadKey(), but makes a new key file (mode 0600) and the folders (0700) if there
-// is no file. If several processes make the file at once, all get the same key.
+// is no file. If several processes make the file at once, all these processes get the same key.
 Key ReadOrMakeKey(const std::string& file);
 
 }  // namespace viaduct::claim

@@ -21,7 +21,7 @@ struct TunnelKey {
 
 struct KeyPair {
   TunnelKey secret;
-  TunnelKey open;  // the public half
+  TunnelKey open;  // the public key
 
   static KeyPair Fresh();
 };

@@ -36,7 +36,7 @@ TEST(KeyPairTest, WhatIsNoTunnelKey) {
   for (const std::string& bad :
        {std::string(), good.substr(1), good + "=", good.substr(0, 43) + "A",
         good.substr(0, 42) + "==", std::string("\n") + good.substr(1), "*" + good.substr(1),
-        // The last character of the text has bits that belong to no byte.
+        // The last character of the text has bits that are not part of any byte.
         good.substr(0, 42) + "p="}) {
     EXPECT_THROW(TunnelKey::Parse(bad), UsageError) << bad;
   }

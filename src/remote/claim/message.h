@@ -44,7 +44,7 @@ struct Request {
   std::optional<TunnelKey> wireguard = {};  // the client's key, for a hub that encrypts
 };
 struct Alive {};
-// The message of a client that leaves: its node is free at once.
+// The message of a client that leaves: the client's node is free at once.
 struct Leave {
   bool has_failed = false;  // the client could not become the node
 };

@@ -1,6 +1,6 @@
 // Fuzz target: all bytes on a control connection are parsed or refused with a MessageError; a
-// parsed offer stays the same when it is written and read again; and the hub's TLS session does not
-// open for bytes that were made without the hub's key. The first byte of the input chooses the
+// parsed offer does not change when it is written and read again; and the hub's TLS session does
+// not open for bytes that were made without the hub's key. The first byte of the input chooses the
 // parser for the other bytes.
 #include <algorithm>
 #include <cstdint>

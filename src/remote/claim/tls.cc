@@ -35,8 +35,8 @@ const TlsContext& ContextOf(SSL* connection) {
   return *static_cast<const TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
 }
 
-// The hub's callback that looks up the client's key. If it sets no session, the handshake continues
-// with certificates and fails, because the hub has none.
+// The hub's callback that looks up the client's key. If the callback sets no session, the handshake
+// continues with certificates. Then it fails, because the hub has no certificate.
 int FindKey(SSL* connection, const unsigned char* identity, size_t length, SSL_SESSION** session) {
   const TlsContext& context = ContextOf(connection);
   *session = nullptr;
@@ -91,7 +91,7 @@ TlsSession::TlsSession(const TlsContext& context)
   Check(session_ != nullptr, "create a TLS session");
   BIO* const in = BIO_new(BIO_s_mem());
   BIO* const out = BIO_new(BIO_s_mem());
-  SSL_set_bio(session_, in, out);  // takes ownership of both
+  SSL_set_bio(session_, in, out);  // the session takes ownership of `in` and `out`
   SSL_set_app_data(session_, this);
   if (context.role() == TlsContext::Role::kHub) {
     SSL_set_accept_state(session_);

@@ -18,7 +18,7 @@ namespace viaduct::claim {
 class TlsError : public Error {
  public:
   TlsError(const std::string& message, bool is_key) : Error(message), is_key_(is_key) {}
-  bool is_key() const { return is_key_; }  // whether the keys differ
+  bool is_key() const { return is_key_; }  // whether the peer has another key
 
  private:
   bool is_key_;
@@ -64,7 +64,7 @@ class TlsSession {
   void Send(std::string_view text);
   // Ends the sending direction of this end.
   void End();
-  // Returns the bytes that must be sent to the peer.
+  // Returns the encrypted bytes that must be sent to the peer.
   std::string Output();
 
   // Called by the callbacks of OpenSSL if the peer names a key that this end does not have.

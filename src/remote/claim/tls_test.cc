@@ -53,7 +53,8 @@ TEST(ClaimTls, WhoHasTheKeyIsHeard) {
   EXPECT_TRUE(ends.hub.HasEnded());
 }
 
-// Passes the bytes `wire` to a session. Returns the session's error, if there is one.
+// Passes the bytes `wire` to a session. Returns the session's error, or an empty string if the
+// session reports no error.
 std::optional<TlsError> ErrorOf(TlsSession& session, const std::string& wire) {
   try {
     session.Take(wire);

@@ -24,13 +24,13 @@ namespace {
 using ipc::Member;
 using nlohmann::json;
 
-constexpr uint32_t kHubInside = 0x64400001;      // 100.64.0.1
-constexpr uint32_t kClientsInside = 0x0a000000;  // 10.0.0.0, to which the VNI is added
+constexpr uint32_t kHubInside = 0x64400001;      // the hub's inner address: 100.64.0.1
+constexpr uint32_t kClientsInside = 0x0a000000;  // a client's inner address: 10.0.0.0 plus the VNI
 constexpr uint16_t kFirstFreePort = 1024;
 
 wire::IpAddress HubInside() { return wire::IpAddress::FromIpv4(kHubInside); }
 
-// Returns a non-blocking socket in the namespace, bound to the hub's address there.
+// Returns a non-blocking socket in the namespace, bound to the hub's address in the namespace.
 UniqueFd OpenInnerSocket(int network) {
   const sys::NamespaceScope scope(network);
   UniqueFd inner(SystemCall(

@@ -25,12 +25,12 @@ class HubEncryption {
   explicit HubEncryption(uint16_t port);
 
   int fd() const { return root_.fd(); }  // readable when root's half has ended
-  // Returns the socket of the inner network, bound to the hub's address there and VXLAN's port.
+  // Returns the socket of the inner network, bound to the hub's inner address and to VXLAN's port.
   int inner_socket() const { return inner_socket_.get(); }
 
-  // Returns the tunnel data that the client of this VNI needs. From now on the owner of the key,
-  // and a host that has the client's address, can send as this client. Throws UsageError if another
-  // client has the key.
+  // Returns the tunnel data that the client of this VNI needs. After this call the owner of the
+  // key, and a host that has the client's address, can send as this client. Throws UsageError if
+  // another client has the key.
   claim::EncryptedTunnel Admit(uint32_t vni, const claim::TunnelKey& key,
                                const wire::IpAddress& client);
   void Dismiss(const claim::TunnelKey& key);

@@ -14,7 +14,7 @@ namespace viaduct::remote {
 namespace {
 
 // The name of the WireGuard interface. The name must be free in the current namespace, too, because
-// the kernel also looks it up there.
+// the kernel also looks up the name in that namespace.
 constexpr char kInterface[] = "viaduct-wg";
 constexpr int kUsualMtu = 1420;  // MTU of WireGuard over either family on Ethernet
 constexpr int kMinMtu = 576, kMaxMtu = 65535;
@@ -82,8 +82,9 @@ void InnerNetwork::Remove(const claim::TunnelKey& key) {
   AdjustMtu();
 }
 
-// Sets the MTU of the WireGuard interface to the smallest MTU of all remote ends. Longer packets
-// are divided before they are encrypted, not after: networks tend to lose divided datagrams.
+// Sets the MTU of the WireGuard interface to the smallest MTU of all remote ends. So longer packets
+// are divided before they are encrypted, and not afterwards, because networks tend to lose divided
+// datagrams.
 void InnerNetwork::AdjustMtu() {
   int mtu = others_.empty() ? kUsualMtu : kMaxMtu;
   for (const auto& [key, known] : others_) mtu = std::min(mtu, known.mtu);

@@ -1,5 +1,5 @@
-// A separate network that only WireGuard leads to: packets sent in it reach, encrypted, only the
-// remote ends of tunnels.
+// A separate network that only WireGuard leads to: packets that are sent in this network are
+// encrypted, and reach only the remote ends of tunnels.
 //
 //   inner namespace                        current namespace
 //   WireGuard (an inner IPv4 address) .... its UDP socket ---- the remote ends

@@ -21,17 +21,17 @@ class Join {
   // nothing behind.
   explicit Join(const JoinRequest& request);
 
-  const std::string& name() const { return name_; }  // the record's name
+  const std::string& name() const { return name_; }  // the name of the node's record
   int fd() const { return root_.fd(); }              // readable when root's half has ended
   const std::string& interface() const { return interface_; }
 
-  // Sets the tunnel of an encrypted hub anew (JoinNetwork::ChangeHub()). Throws UsageError.
+  // Replaces the tunnel to an encrypted hub (JoinNetwork::ChangeHub()). Throws UsageError.
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
 
   // Returns the options with which StartProgram() runs the command `words`, or the login shell if
   // there are no words.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
-  // Starts the program: StartKeptProgram() (sys/privilege/program_keeper.h).
+  // Starts the program by StartKeptProgram() (sys/privilege/program_keeper.h).
   UniqueFd StartProgram(const privilege::ProgramOptions& program);
   void Signal(int number);  // sends a signal to the program's process group
 

@@ -60,9 +60,10 @@ bool HasIpv6(const claim::Offer& offer) {
 // Returns the MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
 // (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
 // is too long, without an error, and reports only the next such packet to the sender. So the
-// interface must not take packets that do not fit. Over IPv4 the kernel divides datagrams, and the
-// MTU need not fit. In an inner network the kernel divides datagrams, too, but it would have to
-// divide most of them, so the MTU fits.
+// interface must not take packets that are too long for the path. Over IPv4 the kernel divides
+// datagrams, so the MTU may be larger than the path allows. In an inner network the kernel divides
+// datagrams, too. There the MTU is nevertheless limited to the path, because most datagrams would
+// have to be divided.
 int MtuOver(const JoinRequest& request) {
   constexpr int kLeast = 1280;
   const claim::Offer& offer = request.offer;

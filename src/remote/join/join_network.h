@@ -1,5 +1,5 @@
 // The network of a joined node: a VXLAN interface to the hub, with the node's addresses, routes and
-// names, in a namespace made for it or in an existing one.
+// names, in a namespace that was made for the node or in an existing namespace.
 //
 //   node's namespace                      current namespace
 //   eth0 (the node's addresses) ......... UDP socket of the tunnel ---- hub
@@ -70,7 +70,7 @@ class JoinNetwork {
   JoinInfo info_;
   sys::OwnEntry record_;
   std::optional<InnerNetwork> inner_;
-  std::optional<claim::TunnelKey> hub_key_;  // the hub's key that inner_ has
+  std::optional<claim::TunnelKey> hub_key_;  // the hub's key that is set in inner_
   UniqueFd inside_;
 };
 

@@ -90,7 +90,8 @@ bool ClientHub::Read() {
 }
 
 void ClientHub::CountOutside() {
-  // The maximum number of bursts that are read; further datagrams wait, or are lost and counted.
+  // The maximum number of bursts that one call reads. Further datagrams wait in the socket, or are
+  // lost and counted.
   constexpr int kReads = 64;
   const auto reject = [this](const Underlay::Message& message) { intake_.Reject(message); };
   for (int i = 0; outside_ && i < kReads; ++i) {

@@ -36,19 +36,22 @@ struct ClientCounters : ArrivalCounters {
 };
 
 struct HubCounters : DatagramCounters {
-  // Datagrams that found a socket's buffer full, without datagrams beyond a client's share.
+  // Datagrams that were lost because a socket's buffer was full. Datagrams beyond a client's share
+  // are not included.
   uint64_t dropped_socket_full = 0;
-  uint64_t dropped_spoofed = 0;  // datagrams outside the encryption, lost in a full socket
+  // Datagrams that arrived outside of the encryption and were lost because a socket was full.
+  uint64_t dropped_spoofed = 0;
 };
 
-// Used by one thread, and by threads that read for it (Options::readers). Frames from clients are
-// read in the order of their arrival and wait in a FairQueue; frames to clients leave with Flush().
+// Used by one thread, and by threads that read datagrams for this thread (Options::readers). Frames
+// from clients are read in the order of their arrival and wait in a FairQueue; frames to clients
+// leave with Flush().
 class ClientHub {
  public:
   struct Options {
     std::string address = {};          // the hub's address; empty: every address of the machine
     uint16_t port = wire::kVxlanPort;  // the hub's port, and the default port of clients
-    size_t waiting_frames = 4096;      // maximum of waiting frames, of all clients together
+    size_t waiting_frames = 4096;      // maximum number of waiting frames, of all clients
     // The number of threads that read, each from a separate socket; 0: the caller of Read() reads.
     // The frames of each client keep their order; the frames of different clients keep their order
     // except within a burst.
@@ -57,7 +60,8 @@ class ClientHub {
     // clients' frames are received and sent there, and datagrams that arrive at `port` are dropped
     // and counted. -1: no such socket. At most one thread reads the socket.
     int inner_socket = -1;
-    // Whether clients share each socket's buffer by a program in the kernel, if that is possible.
+    // Whether a program in the kernel divides each socket's buffer among the clients, if that is
+    // possible.
     bool shares = true;
   };
   using Arrival = Intake::Arrival;
@@ -67,14 +71,15 @@ class ClientHub {
   ClientHub(std::vector<RemoteNode> nodes, const Options& options);
 
   const std::vector<RemoteNode>& nodes() const { return intake_.nodes(); }
-  // Returns the socket that sends; the other sockets have the same port and sizes.
+  // Returns the socket that sends datagrams. The other sockets have the same port and buffer sizes.
   const Underlay& underlay() const { return *sockets_.front(); }
   // Returns the port that clients must send to. If there is an inner socket, returns the port
   // outside of the encryption, which clients must not use.
   uint16_t port() const { return outside_ ? outside_->port() : underlay().port(); }
-  // Returns the reason why clients do not share the sockets' buffers; empty if they share them.
+  // Returns the reason why the sockets' buffers are not divided among the clients; empty if they
+  // are divided.
   const std::string& why_unshared() const { return why_unshared_; }
-  size_t queue() const { return intake_.queue(); }  // maximum of waiting frames
+  size_t queue() const { return intake_.queue(); }  // maximum number of waiting frames
   size_t readers() const { return readers_ ? sockets_.size() : 0; }
   // Returns the number of datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
@@ -84,13 +89,13 @@ class ClientHub {
   // Returns all open descriptors of the hub.
   std::vector<int> Descriptors() const;
 
-  // Reads a burst of datagrams, unless threads do. Returns whether there may be more. The first
-  // call starts the threads: the process must not fork after it.
+  // Reads a burst of datagrams, unless there are threads that read. Returns whether more datagrams
+  // may be available. The first call starts the threads: the process must not fork after it.
   bool Read();
   // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now) { return intake_.Take(now); }
   bool HasWaiting() const { return intake_.HasWaiting(); }
-  // Whether clients are served by turns and not in order of arrival, because more than
+  // Whether clients are served in turns, not in order of arrival, because more than
   // FairQueue::kInOrder frames have waited.
   bool IsOverloaded() const { return intake_.IsOverloaded(); }
   // Sends a frame to the node's client.
@@ -119,7 +124,7 @@ class ClientHub {
   void ShareSockets();
 
   std::vector<std::unique_ptr<Underlay>> sockets_;
-  std::vector<SocketShares*> shares_;  // the shares of each of sockets_; empty: no shares
+  std::vector<SocketShares*> shares_;  // the shares of each socket; empty: the clients do not share
   std::string why_unshared_ = "not asked for";
   // The socket at the hub's port outside of the encryption, if there is an inner socket.
   std::optional<Underlay> outside_;

@@ -285,7 +285,7 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
   Outside client("127.0.0.1");
   ClientHub hub(nodes, On("127.0.0.1"));
   std::vector<uint32_t> next(kClients);
-  // Alternates between sending and reading, so that the threads end their work, and wait, many
+  // Alternates between sending and reading, so that the threads run out of work and wait many
   // times.
   for (uint32_t frame = 0; frame < kFrames; ++frame) {
     for (const RemoteNode& node : nodes) {

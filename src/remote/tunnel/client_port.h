@@ -1,4 +1,5 @@
-// A client's wire as a port of IP packets, as if the client's programs were behind a TUN device.
+// A port for the IP packets of a client that is connected by an Ethernet wire. The port behaves as
+// if the client's programs were behind a TUN device.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace viaduct::tunnel {
 
 class ClientPort final : public io::AnyPort {
  public:
-  // `frames`: the port of the client's frames; not null. `own`: the node's addresses.
+  // `frames`: the port that sends and receives the client's frames; not null. `own`: the node's
+  // addresses.
   ClientPort(std::unique_ptr<io::AnyPort> frames, std::vector<wire::IpAddress> own);
 
   size_t Receive(std::span<io::ReceivedFrame> packets) override;
@@ -29,7 +31,7 @@ class ClientPort final : public io::AnyPort {
 
  private:
   void Queue(wire::ConstBytes frame);
-  // Sends the waiting frames. Returns whether the port of frames has taken all of them.
+  // Sends the waiting frames. Returns whether the port for frames has taken all waiting frames.
   bool Flush();
 
   std::unique_ptr<io::AnyPort> frames_;

@@ -17,9 +17,10 @@ namespace viaduct::tunnel {
 
 // The client has the node's own addresses, and the node's IP layer is at this end: it routes all
 // packets that the client sends. So this end answers the client's ARP requests for every other
-// address (as a proxy does, RFC 1027), even if no node has the address: the node's routing protocol
-// finds that out. This end sends IP packets to the client, in fragments if they are longer than the
-// wire's MTU, as packets that the node's IP layer has reassembled may be.
+// address (as a proxy does, RFC 1027), even for an address that no node has: only the node's
+// routing protocol can determine whether a node has the address. This end sends IP packets to the
+// client. Packets that are longer than the wire's MTU, such as packets that the node's IP layer has
+// reassembled, are sent in fragments.
 //
 // The caller passes the time, of any clock. Frames for the client are valid during the call of
 // Send.
@@ -38,8 +39,9 @@ class ClientWire {
   // packet to the client.
   ClientWire(std::vector<wire::IpAddress> own, size_t mtu);
 
-  // Handles a frame from the client. Returns the IP packet at the end of the frame; an empty span
-  // if the frame has no IP packet; nothing if the frame was for this end alone (ARP).
+  // Handles a frame from the client. Returns the IP packet in the frame, or an empty span if the
+  // frame contains no IP packet. Returns nothing if this function has handled the frame completely
+  // (ARP).
   std::optional<wire::ConstBytes> Take(wire::ConstBytes frame, Instant now, const Send& send);
   // Sends an IP packet to the client, or keeps it until the client's MAC address is known.
   void Give(wire::ConstBytes packet, Instant now, const Send& send);

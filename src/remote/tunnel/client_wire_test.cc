@@ -30,8 +30,8 @@ Frame PacketTo(const std::string& destination, size_t size = 4) {
 
 class ClientWireTest : public testing::Test {
  protected:
-  // Returns the packet in the frame for the node's IP layer; "" if there is none, "-" if the frame
-  // has another protocol.
+  // Returns the packet in the frame for the node's IP layer; "" if the frame has no such packet,
+  // "-" if the frame has another protocol.
   std::string Take(const Frame& frame) {
     const auto taken = wire_.Take(frame, now_, send_);
     if (!taken) return "";

@@ -9,7 +9,8 @@ FairQueue::FairQueue(const Limits& limits)
     : most_(limits.frames),
       max_frame_(limits.max_frame),
       memory_(std::make_unique_for_overwrite<std::byte[]>((limits.frames + 1) * limits.max_frame)),
-      slots_(limits.frames + 1),  // one slot more, for the frame that Pop() lends to the caller
+      // One additional slot, for the frame that Pop() lends to the caller.
+      slots_(limits.frames + 1),
       clients_(limits.clients) {
   free_.reserve(slots_.size());
   for (size_t slot = slots_.size(); slot > 0; --slot) {
@@ -37,8 +38,9 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
   std::optional<size_t> loser;
   if (client.size >= Share()) return number;
   if (size_ == most_) {
-    // The client is below its share, but the memory is full: another client had a larger share
-    // before further clients arrived, and now loses a frame.
+    // The client is below its share, but the memory is full. Another client has more than its
+    // share, because the shares were larger before further clients arrived. This other client loses
+    // a frame.
     loser = LongestClient();
     if (*loser == number) return number;
     Free(TakeOldest(*loser));
@@ -104,8 +106,8 @@ uint32_t FairQueue::PopFair() {
     const size_t number = turns.front();
     Client& client = clients_[number];
     if (client.size == 0) {
-      // A new client without further frames waits until all other clients have had a turn before it
-      // is new again; otherwise it could always be new.
+      // A new client that has no further frames becomes new again only after all other clients have
+      // had a turn. Otherwise the client could always be new.
       turns.pop_front();
       client.deficit = 0;
       client.active = is_new;
@@ -134,7 +136,7 @@ std::optional<FairQueue::Frame> FairQueue::Pop() {
     ForgetTurns(turns_);
   }
   const Slot& slot = slots_[lent_];
-  // Prefetches the frame after this one, which has left the cache while it waited.
+  // Prefetches the next frame into the processor's cache, which the frame has left while it waited.
   const uint32_t next = slot.next != kNone ? slot.next : oldest_;
   if (next != kNone) __builtin_prefetch(BytesOf(next));
   return Frame{slot.client, {BytesOf(lent_), slot.length}, slot.received};

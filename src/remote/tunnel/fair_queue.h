@@ -25,13 +25,13 @@ class FairQueue {
  public:
   struct Limits {
     size_t clients = 1;
-    size_t frames = 4096;     // maximum of waiting frames, of all clients together
+    size_t frames = 4096;     // maximum number of waiting frames, of all clients
     size_t max_frame = 1518;  // bytes; longer frames must not be pushed
   };
   static constexpr size_t kInOrder = 256;
-  // The bytes that a client may send in one turn. A turn has many frames, so that the client's data
-  // is in the processor's cache for all frames but the first, and the frames leave the simulation
-  // together.
+  // The bytes that a client may send in one turn. A turn is long enough for many frames, so that
+  // the client's data is in the processor's cache for all frames but the first, and the frames
+  // leave the simulation together.
   static constexpr size_t kQuantum = 16384;
 
   struct Frame {
@@ -52,7 +52,7 @@ class FairQueue {
   bool empty() const { return size_ == 0; }
   // Returns the number of further frames that the client may have waiting.
   size_t RoomOf(size_t client) const;
-  // Whether clients are served by turns; otherwise frames are served in order of arrival.
+  // Whether clients are served in turns. If not, frames are served in their order of arrival.
   bool is_fair() const { return fair_; }
 
  private:
@@ -86,8 +86,8 @@ class FairQueue {
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;
   std::vector<Client> clients_;
-  // The clients that wait for a turn, if clients are served by turns. Some may have no frames any
-  // more. The clients in new_turns_, which had no frames before, are served first.
+  // The clients that wait for a turn, if clients are served in turns. A client in the lists may
+  // have no frames left. The clients in new_turns_, which had no frames before, are served first.
   std::deque<size_t> new_turns_, turns_;
   uint32_t oldest_ = kNone, newest_ = kNone, lent_ = kNone;
   size_t size_ = 0, waiting_clients_ = 0;

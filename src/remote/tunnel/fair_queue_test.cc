@@ -55,8 +55,8 @@ TEST(FairQueueTest, AFloodTakesNothingFromTheOthers) {
   constexpr size_t kClients = 50;
   FairQueue queue({.clients = kClients, .frames = 1000});
   std::map<size_t, size_t> sent, lost, served;
-  // In each round, 49 clients send one frame each, the flooding client sends 200, and the server
-  // handles 55 frames.
+  // Before the server handles 55 frames, 49 clients send one frame each and the flooding client
+  // sends 200.
   for (int round = 0; round < 1000; ++round) {
     for (size_t i = 0; i < 200 + kClients - 1; ++i) {
       const size_t client = i < 200 ? 0 : i - 199;
@@ -99,18 +99,18 @@ TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
     for (size_t client = 0; client < kFloods; ++client) queue.Push(client, FrameOf(client, 0), {});
   };
   for (int i = 0; i < 64; ++i) flood();
-  Serve(queue, 1);  // from here on clients are served by turns
+  Serve(queue, 1);  // after this call clients are served in turns
   for (int round = 0; round < 50; ++round) {
     queue.Push(kSparse, FrameOf(kSparse, 0), {});
     EXPECT_EQ(Serve(queue, 1), std::vector<size_t>{kSparse}) << round;
-    // Every flooding client gets a turn.
+    // Each flooding client must get a turn.
     for (size_t i = 0; i < FairQueue::kQuantum / 60 * (kFloods + 1); ++i) {
       queue.Push(i % kFloods, FrameOf(i % kFloods, 0), {});
       queue.Pop();
     }
   }
-  // A client that sends its next frame whenever its last was served gets one turn, and then waits
-  // like all clients.
+  // A client that sends a frame whenever its previous frame was served gets one turn, and then
+  // waits like all clients.
   size_t served = 0;
   for (size_t i = 0; i < 20 * FairQueue::kQuantum / 60; ++i) {
     if (queue.SizeOf(kGreedy) == 0) queue.Push(kGreedy, FrameOf(kGreedy, 0), {});
@@ -132,7 +132,7 @@ TEST(FairQueueTest, OneClientHasAllTheMemoryWhileItIsAlone) {
   EXPECT_EQ(queue.size(), 500u);
 }
 
-// Compares the queue with a model that keeps a plain list for each client.
+// Compares the queue with a model that has a plain list of frames for each client.
 TEST(FairQueueTest, LosesNothingUncountedAndKeepsEachClientsOrder) {
   RandomStream random(7, "frames");
   for (int run = 0; run < 20; ++run) {

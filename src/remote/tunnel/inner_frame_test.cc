@@ -58,7 +58,8 @@ TEST(InnerFrameTest, CompletesAPartialChecksumAndLeavesOthers) {
     const auto completed = SplitAll(partial, 0);
     ASSERT_EQ(completed.size(), 1u);
     EXPECT_EQ(completed[0], frame);
-    // A wrong checksum that is not partial is the sender's error, and is passed on.
+    // A wrong checksum that is not partial is an error of the sender and must be passed on
+    // unchanged.
     auto wrong = frame;
     wrong.back() ^= std::byte{1};
     EXPECT_EQ(SplitAll(wrong, 0), Frames{wrong});

@@ -67,8 +67,8 @@ void Intake::SetLimit(size_t node, std::optional<size_t> frames) {
   for (SocketShares* each : shares_) each->SetLimit(node, frames);
 }
 
-// Sets the client's limits in the sockets, but only while clients are served by turns. Before that,
-// the socket's buffer must take a burst.
+// Sets the client's limits in the sockets if clients are served in turns. As long as frames are
+// served in order of arrival, there are no limits, so that the socket's buffer can take a burst.
 void Intake::TellRoom(size_t node) {
   if (shares_.empty()) return;
   if (queue_.is_fair()) {
@@ -82,9 +82,9 @@ void Intake::TellRoom(size_t node) {
 
 namespace {
 
-// Whether the message has a VXLAN header at the offset `segment`, whatever length the frame before
-// it gives. The header's reserved bits must be zero, as senders set them, so that payload is hardly
-// ever taken for a header.
+// Whether the message has a VXLAN header at the offset `segment`, regardless of the length that the
+// preceding frame states. The reserved bits of the header must be zero, as senders set them, so
+// that payload is very rarely mistaken for a header.
 bool IsNextDatagram(std::span<const std::byte> message, size_t segment) {
   if (message.size() < segment + VxlanHeader::kSize) return false;
   const auto next = message.subspan(segment, VxlanHeader::kSize);

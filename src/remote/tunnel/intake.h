@@ -23,9 +23,9 @@ struct RemoteNode {
   uint32_t vni = 0;         // 1 to VxlanHeader::kMaxVni; unique
   size_t max_frame = 1518;  // bytes, without FCS; longer frames are dropped in both directions
   size_t tag_room = 0;      // bytes of max_frame for VLAN tags, which most frames do not have
-  // The client's address. Empty: the address given to Claim().
+  // The client's address. Empty: the client is the host whose address is passed to Claim().
   std::optional<wire::IpAddress> address = {};
-  // If there is no `address`: the first host that sends a frame with the VNI becomes the client.
+  // Used if `address` is empty: the first host that sends a frame with the VNI becomes the client.
   bool anyone = false;
 };
 
@@ -37,7 +37,8 @@ struct ArrivalCounters {
   uint64_t rx_frames = 0, rx_bytes = 0;  // frames from the client that Take() returned
   uint64_t rx_dropped_overload = 0;      // frames beyond the client's share of waiting frames
   uint64_t rx_dropped_spoofed = 0;       // frames from a host that has not claimed the node
-  uint64_t rx_dropped_malformed = 0;     // frames shorter than an Ethernet header, or contradictory
+  // Frames that are shorter than an Ethernet header, or that the splitter cannot parse.
+  uint64_t rx_dropped_malformed = 0;
   uint64_t rx_dropped_too_long = 0;
   Duration waited;  // the sum of the frames' times between the socket and Take()
   Duration longest_wait;
@@ -67,8 +68,8 @@ class Intake {
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
   size_t queue() const { return queue_size_; }
 
-  // Informs `shares` of each node's client from now on. Must be called before any other function;
-  // the shares must outlive this object.
+  // After this call, informs `shares` of the client of each node. Must be called before any other
+  // function; the shares must outlive this object.
   void SetShares(std::vector<SocketShares*> shares);
 
   // Accepts a message. Frames of one client are queued in the order of the calls. `splitter`: owned
@@ -79,7 +80,7 @@ class Intake {
   // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now);
   bool HasWaiting() const;
-  // Whether clients are served by turns and not in order of arrival, because more than
+  // Whether clients are served in turns, not in order of arrival, because more than
   // FairQueue::kInOrder frames have waited.
   bool IsOverloaded() const;
 
@@ -105,8 +106,8 @@ class Intake {
   // of the client's waiting frames.
   void TellRoom(size_t node) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void SetLimit(size_t node, std::optional<size_t> frames);
-  // Counts the datagram. Returns the index in nodes_ of the node that has the datagram's VNI, if
-  // there is one.
+  // Counts the datagram. Returns the index in nodes_ of the node that has the datagram's VNI, or
+  // nothing if no node has this VNI.
   std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void AcceptDatagram(std::span<std::byte> bytes, size_t segment, const Underlay::Message& message,
@@ -119,14 +120,15 @@ class Intake {
 
   const std::vector<RemoteNode> nodes_;
   const uint16_t port_;
-  const size_t queue_size_;       // maximum of waiting frames
+  const size_t queue_size_;       // maximum number of waiting frames
   std::vector<uint32_t> by_vni_;  // for each VNI, the index in nodes_ plus 1; 0: no node
   std::vector<SocketShares*> shares_;
   mutable Mutex mutex_;
   std::vector<Client> clients_ VIADUCT_GUARDED_BY(mutex_);
   FairQueue queue_ VIADUCT_GUARDED_BY(mutex_);
   DatagramCounters counters_ VIADUCT_GUARDED_BY(mutex_);
-  bool has_limits_ VIADUCT_GUARDED_BY(mutex_) = false;  // the sockets have limits for some clients
+  // Whether limits for some clients are set in the sockets.
+  bool has_limits_ VIADUCT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace viaduct::tunnel

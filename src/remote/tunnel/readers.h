@@ -27,10 +27,11 @@ class Readers {
   // Returns a descriptor that is readable when Attend() must be called, also before the first frame
   // arrives.
   int fd() const { return wake_.get(); }
-  // Returns the descriptor by which the destructor ends the threads.
+  // Returns the descriptor that the destructor writes to in order to end the threads.
   int EndFd() const { return end_.get(); }
-  // Must be called by the thread that takes frames, before it takes them: later frames make fd()
-  // readable again. The first call starts the threads: the process must not fork after it.
+  // Must be called by the thread that takes frames, before it takes frames: frames that arrive
+  // later make fd() readable again. The first call starts the threads: the process must not fork
+  // after it.
   void Attend();
 
  private:

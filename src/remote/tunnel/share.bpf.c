@@ -22,13 +22,13 @@
 
 #include "remote/tunnel/share.h"
 
-#define ALL (~0U)  // the filter's result: keep all bytes of the datagram
+#define ALL (~0U)  // the filter's return value that keeps all bytes of the datagram
 #define VXLAN_FLAG_I 0x08000000U
-#define IPV4_SOURCE 12  // offset of the source address in the header
+#define IPV4_SOURCE 12  // offset of the source address in the IPv4 header
 #define IPV6_SOURCE 8
-#define MAX_SEGMENTS 128  // maximum of datagrams in a message (UDP_MAX_SEGMENTS)
-#define INNER 16           // offset of the frame in a datagram: behind the UDP and VXLAN headers
-#define MAC_ADDRESSES 12   // bytes of the frame's two MAC addresses
+#define MAX_SEGMENTS 128  // maximum number of datagrams in a message (UDP_MAX_SEGMENTS)
+#define INNER 16          // offset of the frame in a datagram: after the UDP and VXLAN headers
+#define MAC_ADDRESSES 12  // bytes of the frame's two MAC addresses
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -86,8 +86,8 @@ static __always_inline int is_from(const struct viaduct_share* share, const stru
   return share->source[0] == source->half[0] && share->source[1] == source->half[1];
 }
 
-// Finds the share of a datagram. `at`: the offset of its VXLAN header in the message, from the UDP
-// header on.
+// Finds the share of a datagram. `at`: the offset of its VXLAN header in the message, counted from
+// the UDP header.
 static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 at,
                                              const struct source* source) {
   struct owner owner = {.named = 0, .is_foreign = 1, .is_vxlan = 0};
@@ -125,9 +125,9 @@ static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
 }
 
 // Returns the number of datagrams in the message: one, if the message is a frame that its sender's
-// kernel left undivided. The reader must compute the same number (SocketShares), although the
-// kernel reports the segments of such a frame to it only if they are UDP segments: otherwise the
-// space of read datagrams would not be freed.
+// kernel left undivided. The reader (SocketShares) must compute the same number, otherwise the
+// space of read datagrams would not be freed. But the kernel reports the segments of an undivided
+// frame to the reader only if they are UDP segments.
 static __always_inline __u32 datagrams_of(const struct __sk_buff* skb, __u32 bytes) {
   const __u32 segment = skb->gso_size;
   if (segment == 0 || inner_length(skb) + sizeof(struct vxlan) > segment) return 1;
@@ -147,10 +147,11 @@ static __always_inline void count_refused(struct owner owner, struct viaduct_sha
   }
 }
 
-// Counts the datagram at `at` of a refused message and returns 0, or returns 1 if the datagram must
-// be counted like the first one of the message, whose header is `first`: it has the same header, or
-// no header of its own (in a frame that the sender's kernel left undivided). The function is
-// neither inline nor static, so that the verifier examines it once and not for each datagram.
+// Counts one datagram of a refused message; `at`: the offset of the datagram. Returns 1 without
+// counting if the datagram must be counted like the first datagram of the message, whose header is
+// `first`. Such a datagram has the same header, or no header (in a frame that the sender's kernel
+// left undivided). Returns 0 otherwise. The function is neither inline nor static, so that the
+// verifier examines it once and not for each datagram.
 __attribute__((noinline)) int viaduct_refuse(struct __sk_buff* skb, __u32 at, __u64 first) {
   const __u32 of_foreign = VIADUCT_SHARE_FOREIGN;
   __u64 header = 0;

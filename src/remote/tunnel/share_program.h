@@ -27,10 +27,11 @@ struct Shares {
   std::unique_ptr<viaduct_share_sum, Unmap> sum;
 };
 
-// Makes the eBPF program decide about every datagram of the socket from now on. At first no share
-// has a client. `vnis`: unique. `room`: bytes of the socket's buffer. The caller need not keep a
-// descriptor of the program. Throws EnvironmentError if the build, the kernel or this process's
-// capabilities do not allow it, and SystemError if the socket does not.
+// Attaches the eBPF program, which then accepts or refuses every datagram of the socket. At first
+// no share has a client. `vnis`: unique. `room`: bytes of the socket's buffer. The caller need not
+// keep a descriptor of the program. Throws EnvironmentError if the build, the kernel or this
+// process's capabilities do not allow the program, and SystemError if the socket refuses the
+// program.
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room);
 
 }  // namespace viaduct::tunnel

@@ -122,7 +122,7 @@ viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
 }
 
 void SocketShares::Take(const Underlay::Message& message) {
-  // The reading thread alone writes the members that are changed here.
+  // Only the reading thread writes the members that are changed here.
   const uint64_t datagrams = DatagramsOf(message);
   const uint64_t cost = message.bytes.size() + datagrams * VIADUCT_SHARE_EACH;
   viaduct_share& share = ShareOf(message);
@@ -134,8 +134,8 @@ void SocketShares::Take(const Underlay::Message& message) {
 
 void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
   if (overflowed != std::exchange(overflowed_, overflowed)) {
-    // Reduces the shares, because the kernel dropped datagrams in spite of them: a datagram takes
-    // more of the kernel's memory than its cost.
+    // Reduces the shares, because the kernel has dropped datagrams although the clients kept to
+    // their shares: a datagram takes more of the kernel's memory than its cost.
     const uint64_t room = shares_.sum->room;
     Set(shares_.sum->room, std::max(room - room / 8, kMinRoom));
     differs_ = true;

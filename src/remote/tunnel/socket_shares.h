@@ -13,9 +13,9 @@
 
 namespace viaduct::tunnel {
 
-// A client may have at most half of the free part of the buffer, and all datagrams of no client
-// have one share together (share.bpf.c). So a client that sends more than is read loses its own
-// datagrams, and the losses are counted for this client. Take() and Settle() are for the thread
+// A client may have at most half of the free part of the buffer, and all datagrams that belong to
+// no client have one common share (share.bpf.c). So a client that sends more than is read loses its
+// own datagrams, and the losses are counted for this client. Take() and Settle() are for the thread
 // that reads; any thread may call the other functions.
 class SocketShares {
  public:
@@ -31,7 +31,7 @@ class SocketShares {
   // `room`: bytes of the socket's buffer. Throws as AttachShares().
   SocketShares(int socket, std::span<const uint32_t> vnis, size_t room);
 
-  // `client`: an index in the `vnis` of the constructor.
+  // `client`: the index of the client's VNI in the parameter `vnis` of the constructor.
   void SetClient(size_t client, const Peer& peer);
   void SetAnyone(size_t client) { SetState(client, VIADUCT_SHARE_ANYONE); }
   void SetUnclaimed(size_t client) { SetState(client, VIADUCT_SHARE_UNCLAIMED); }
@@ -44,11 +44,12 @@ class SocketShares {
   // Frees the space of a message that was read.
   void Take(const Underlay::Message& message);
   // Whether the program's counts of queued datagrams may differ from the datagrams that will be
-  // read: datagrams were lost after the program had accepted them, or their share changed. If so,
-  // Settle() must be called when all datagrams have been read.
+  // read: datagrams were lost after the program had accepted them, or their share changed. If the
+  // result is true, Settle() must be called when all datagrams have been read.
   bool Differs() const { return differs_; }
   // Must be called after a burst. `overflowed`: the total number of messages for which the kernel
-  // had no space in spite of the shares. `is_drained`: whether all messages have been read.
+  // had no space although clients kept to their shares. `is_drained`: whether all messages have
+  // been read.
   void Settle(uint32_t overflowed, bool is_drained);
 
   // Returns the number of messages that the program refused. The kernel counts them among the

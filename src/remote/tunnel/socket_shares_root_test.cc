@@ -59,7 +59,8 @@ class Sender {
 class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, size_t>> {
  protected:
   static constexpr uint32_t kClients = 50;
-  static constexpr size_t kMerged = 40, kFlood = 2000;  // 80,000 datagrams, of which an eighth fits
+  // 80,000 datagrams, of which an eighth fits the buffer.
+  static constexpr size_t kMerged = 40, kFlood = 2000;
 
   SocketSharesTest() : hub_(Nodes(), {.port = 0, .readers = std::get<1>(GetParam())}) {}
   void SetUp() override {
@@ -173,7 +174,7 @@ TEST_P(SocketSharesTest, RoomIsFreeAgainOnceItWasRead) {
   constexpr size_t kRounds = 300, kBurst = 60;
   for (size_t round = 1; round <= kRounds; ++round) {
     sender.Send(std::vector<uint32_t>(kMerged, VniOf(2)), kBurst);
-    // The node's client changes while some datagrams wait.
+    // The node's client changes while datagrams wait in the socket.
     if (round % 3 == 0) hub_.Release(2);
     if (round % 3 == 1) hub_.Claim(2, IpAddress::Parse(home()));
     ReadAll(round * kBurst * kMerged);
@@ -183,7 +184,7 @@ TEST_P(SocketSharesTest, RoomIsFreeAgainOnceItWasRead) {
 }
 
 // Many clients flood at once with frames that each take more memory than their cost: the buffer is
-// full at first, in spite of the shares, which then become smaller.
+// full at first, although the clients keep to their shares. Then the shares must become smaller.
 TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
   constexpr size_t kEach = 40000;
   const Sender sender(home(), hub_, 1100);
@@ -201,7 +202,8 @@ TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
 }
 
 // No frames are taken: when a client's share of waiting frames is full, further datagrams of the
-// client are refused unread, until there is space again. A second client finds space all the time.
+// client are refused unread, until there is space again. There must always be space for a second
+// client.
 TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   const Sender sender(home(), hub_);
   constexpr size_t kRounds = 400, kBurst = 20;

@@ -12,7 +12,7 @@
 
 namespace viaduct::tunnel {
 
-// A hub that one thread serves and other threads query.
+// A hub that one thread serves and that other threads may query.
 class SharedHub {
  public:
   // Throws as ClientHub does.
@@ -20,8 +20,8 @@ class SharedHub {
       : hub_(std::move(nodes), options), fd_(hub_.fd()) {}
 
   int fd() const { return fd_; }
-  // Calls use(ClientHub&) while no other thread uses the hub. Any thread may call this function;
-  // the frames of clients wait meanwhile.
+  // Calls use(ClientHub&) while no other thread uses the hub. Any thread may call this function.
+  // The frames of clients wait until `use` returns.
   template <class Use>
   auto With(Use&& use) {
     const MutexLock lock(mutex_);
@@ -36,7 +36,8 @@ class SharedHub {
 
 // Between this port and its caller, the frames of the i-th node carry the VLAN tag ChannelOf(i);
 // the caller must add the tag to the frames that it sends. Tags of clients are inside of this tag.
-// Frames arrive in the order and by the shares of the hub. The lock is taken once per burst.
+// Frames arrive in the order and by the shares of the hub. The lock of the hub is taken once per
+// burst.
 class TrunkPort final : public io::AnyPort {
  public:
   // The maximum number of nodes of a hub, and the VLAN ID of each node.
@@ -47,7 +48,8 @@ class TrunkPort final : public io::AnyPort {
 
   size_t Receive(std::span<io::ReceivedFrame> frames) override;
   size_t Transmit(std::span<const io::FrameToSend> frames) override;
-  // Returns the frames whose node has no client, and the frames that are too long for their node.
+  // Returns the indexes of the frames that the last Transmit() refused: frames whose node has no
+  // client, and frames that are too long for their node.
   std::span<const uint32_t> Refused() const override { return refused_; }
   int fd() override { return hub_->fd(); }
   // May be called by any thread. rx_dropped_ring_full counts the frames that the hub itself lost

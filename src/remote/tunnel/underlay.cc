@@ -203,8 +203,9 @@ uint32_t Underlay::AllDroppedMessages() const {
 
 uint32_t Underlay::DroppedMessages() const {
   if (!shares_) return dropped_ = AllDroppedMessages();
-  // Both numbers may grow between the two reads. The program counts a refusal before the kernel
-  // does, so the difference is at most too small, unless another refusal happens in between.
+  // Both counts may grow between the reading of one and the reading of the other. The program
+  // counts a refusal before the kernel does, so the difference of the counts may be too small, but
+  // not too large, unless another refusal happens between the two readings.
   constexpr int kAttempts = 8;
   for (int i = 0; i < kAttempts; ++i) {
     const uint64_t refused = shares_->RefusedMessages();
@@ -228,8 +229,9 @@ void Underlay::NoteBurst(size_t messages, size_t datagrams) {
   const MutexLock lock(drops_mutex_);
   const double before =
       std::exchange(per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
-  // The newly lost messages were sent among the messages of this burst and the previous one. The
-  // system call is made only if the result depends on it.
+  // The messages that were lost since the last call were sent between the messages of this burst
+  // and of the previous burst. The system call that reads the number of lost messages is made only
+  // if the result depends on this number.
   const double most = std::max(before, per_message_);
   const bool may_have_more = messages == kBurst;
   const bool settles = shares_ != nullptr && (may_have_more || shares_->Differs());
@@ -253,7 +255,7 @@ size_t Underlay::ReadBurst() {
   }
   const int count = recvmmsg(fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
   // EAGAIN: there is no datagram. Any other error belongs to an earlier send (an ICMP error), and
-  // concerns no datagram now.
+  // does not concern a datagram of this call.
   return count < 0 ? 0 : static_cast<size_t>(count);
 }
 

@@ -38,7 +38,7 @@ class Peer {
   }
   // Returns the same host with another port, on the same link if the address is link-local.
   Peer WithPort(uint16_t port) const;
-  std::string ToString() const;  // "192.0.2.1", "[2001:db8::1]"; no port
+  std::string ToString() const;  // the address without the port: "192.0.2.1", "[2001:db8::1]"
   const sockaddr_in6& as_in6() const { return address_; }
   sockaddr_in as_in() const;
 
@@ -56,11 +56,11 @@ class Underlay {
     uint16_t port = 0;           // UDP port; 0: any
     size_t max_datagram = 1526;  // maximum bytes of a sent datagram
     int buffer = 16 << 20;       // requested bytes of the socket's buffer in each direction
-    // A socket whose address and port the new socket has, too (SO_REUSEPORT), instead of `port`;
-    // null: none.
+    // A socket with which the new socket shares its address and port (SO_REUSEPORT); `port` is then
+    // ignored. Null: no such socket.
     const Underlay* beside = nullptr;
-    // A UDP socket that has been bound elsewhere, and belongs to this object from now on; -1: the
-    // object opens a socket.
+    // A UDP socket that the caller has bound, and that this object takes over; -1: the object opens
+    // a socket.
     int socket = -1;
   };
   // The content of one message of the socket: a datagram, or several of one source.
@@ -69,7 +69,7 @@ class Underlay {
     // Bytes of each datagram, or of each part of the content of a locally sent datagram (UDP_GRO);
     // 0: the message is one datagram.
     size_t segment = 0;
-    Instant received;  // the kernel's stamp, CLOCK_REALTIME
+    Instant received;  // the kernel's time stamp of the reception, CLOCK_REALTIME
     Peer source;
   };
 
@@ -77,10 +77,10 @@ class Underlay {
   explicit Underlay(const Options& options);
   ~Underlay();
 
-  // Makes the clients of these VNIs share the receive buffer from now on. The returned object
-  // belongs to this object. Throws as SocketShares does.
+  // Divides the receive buffer among the clients of these VNIs. The returned object belongs to this
+  // object. Throws as SocketShares does.
   SocketShares& Share(std::span<const uint32_t> vnis);
-  void Unshare();  // does nothing if the buffer is not shared
+  void Unshare();  // ends the effect of Share(); does nothing if the buffer is not shared
 
   int fd() const { return socket_.get(); }
   uint16_t port() const { return port_; }
@@ -88,10 +88,10 @@ class Underlay {
   // most net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }
   int send_buffer() const { return send_buffer_; }
-  // Returns the number of datagrams that found the socket's buffer full since the socket was
-  // opened, without datagrams beyond a share of the buffer. Makes a system call, and may be called
-  // by any thread. The kernel counts messages: the number of datagrams in each (UDP_GRO) is
-  // estimated from the messages received at that time.
+  // Returns the number of datagrams that were lost since the socket was opened because the socket's
+  // buffer was full. Datagrams beyond a share of the buffer are not included. Makes a system call,
+  // and may be called by any thread. The kernel counts messages: the number of datagrams in each
+  // (UDP_GRO) is estimated from the messages received at that time.
   uint64_t ReceiveDrops() const;
 
   static size_t DatagramsOf(const Message& message) {
@@ -100,7 +100,7 @@ class Underlay {
   }
 
   // Reads at most kBurst messages and calls use(const Message&) for each, in order. Never blocks.
-  // Returns whether there may be more.
+  // Returns whether more messages may be waiting.
   template <class Use>
   bool Receive(Use&& use) {
     const size_t count = ReadBurst();
@@ -116,8 +116,8 @@ class Underlay {
   }
 
   // Returns the space for a datagram of `length` bytes to `peer`, which must be filled in before
-  // the next call; an empty span if the datagram is too long. The datagram is sent by Flush() at
-  // the latest.
+  // the next call; returns an empty span if the datagram is too long. Flush() sends the datagram,
+  // unless an earlier call has sent it.
   std::span<std::byte> Queue(const Peer& peer, size_t length, uint32_t owner);
   // Sends the queued datagrams. Calls refused(owner, bytes) for each datagram that the kernel
   // refused.
@@ -131,8 +131,8 @@ class Underlay {
  private:
   static constexpr size_t kBurst = 64;
   static constexpr size_t kLongest = 65536;
-  // Bytes between the beginnings of two messages' buffers: with a power of two, all of them would
-  // share a few sets of the processor's caches.
+  // Bytes between the beginnings of two messages' buffers: if this number were a power of two, all
+  // buffers would share a few sets of the processor's caches.
   static constexpr size_t kStride = kLongest + 1664;
 
   struct Queued {
@@ -154,7 +154,8 @@ class Underlay {
   // small, but not too large.
   uint32_t DroppedMessages() const VIADUCT_THREAD_SAFETY(requires_capability(drops_mutex_));
   void SendAll();
-  // Fills a message with as many queued datagrams, from `first` on, as it can carry.
+  // Fills a message with as many queued datagrams, beginning with the one at `first`, as it can
+  // carry.
   size_t PrepareMessage(size_t message, size_t first);
 
   UniqueFd socket_;

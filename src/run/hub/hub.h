@@ -20,7 +20,8 @@ namespace viaduct::run {
 struct HubOptions {
   std::string address;  // this machine's address for clients; empty: all addresses
   uint16_t port = 0;    // UDP port; 0: any
-  // The socket on which clients are served instead (tunnel::ClientHub::Options); -1: none.
+  // The socket through which clients are served in place of a UDP socket of the hub
+  // (tunnel::ClientHub::Options); -1: none.
   int inner_socket = -1;
   bool quiet = false;
 };
@@ -33,24 +34,25 @@ class Hub {
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  // Claim() makes this address the source and destination of the node's frames; Release() leaves
-  // the node without a client. Not for nodes whose client the scenario sets.
+  // Claim() makes `address` the address of the node's client, which sends and receives the node's
+  // frames. Release() leaves the node without a client. Not for nodes whose client the scenario
+  // sets.
   virtual void Claim(const std::string& node, const std::string& address) = 0;
   virtual void Release(const std::string& node) = 0;
-  // Whether Claim() has taken effect when it returns. Otherwise the function of OnClaimed() is
-  // called when it has.
+  // Whether a claim has taken effect when Claim() returns. If not, the function set by OnClaimed()
+  // is called when the claim has taken effect.
   virtual bool ClaimsAtOnce() const = 0;
   // Ends the hub's service and returns the final statistics.
   virtual result::HubResult Finish() = 0;
 
   // Sets a function that is called with the node's name when a Claim() has taken effect.
   void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
-  // Returns the present statistics, at most half a second old.
+  // Returns the current statistics, which are at most half a second old.
   const result::HubProgress& latest() const { return latest_; }
-  // Sets a function that is called whenever there are new statistics.
+  // Sets a function that is called whenever new statistics are available.
   void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
-  // Requests all statistics, with every client. The event loop passes them to the function of
-  // OnStatistics(), once for all requests that are made until then.
+  // Requests all statistics, with every client. The event loop passes the statistics to the
+  // function set by OnStatistics(), once for all requests that have been made before.
   virtual void AskStatistics() = 0;
   void OnStatistics(std::function<void(result::HubResult)> use) {
     use_statistics_ = std::move(use);

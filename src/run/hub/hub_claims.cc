@@ -69,8 +69,9 @@ claim::ServerOptions HubClaims::OptionsOf(const scenario::Scenario& scenario, co
     offer.names = names;
     return offer;
   };
-  // The server confirms a claim only after the hub has processed it, unless that is at once:
-  // otherwise the hub would drop the client's first frames as frames of a stranger.
+  // The server confirms a claim only when the claim has taken effect in the hub. Otherwise the hub
+  // would drop the client's first frames, because they would come from an unknown host. No
+  // confirmation is needed if claims take effect at once.
   options.confirms = !hub_.ClaimsAtOnce();
   options.release = [this](const std::string& node) { TakeBack(node); };
   return options;
@@ -112,8 +113,8 @@ void ReportClaims(const ClaimsSummary& summary, result::HubResult* result) {
   std::erase_if(*result->refused, [](const auto& each) { return each.second == 0; });
   if (!summary.is_encrypted) return;
   result->encryption = "wireguard";
-  // Replaces the inner addresses by the outer ones: the data path of the hub only knows the inner
-  // addresses of the encrypted tunnels.
+  // Replaces the inner addresses by the outer ones: for encrypted tunnels the data path of the hub
+  // reports only the inner addresses.
   for (result::ClientResult& client : result->clients) {
     const auto found = summary.clients.find(client.node);
     if (client.client && found != summary.clients.end()) {

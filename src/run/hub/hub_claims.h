@@ -23,9 +23,9 @@ std::vector<std::string> ClaimableNodes(const scenario::Scenario& scenario);
 // Returns the addresses of all nodes, by name, which every offer contains. Takes milliseconds for a
 // thousand nodes.
 std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scenario& scenario);
-// Returns the data that a client needs to run this node, whose frames are sent and received at this
-// UDP port; without session and names. The MAC address is locally administered and contains the
-// node's VNI.
+// Returns the offer with the data that a client needs to run this node. The offer contains the UDP
+// port at which the node's frames are sent and received, but no session and no names. The MAC
+// address is locally administered and contains the node's VNI.
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port);
 
 // The encryption of the tunnels to clients (remote/join/hub_encryption.h).
@@ -59,7 +59,7 @@ class HubClaims {
   HubClaims(const HubClaims&) = delete;
   HubClaims& operator=(const HubClaims&) = delete;
 
-  // Returns the present counters and clients, for ReportClaims().
+  // Returns the current counters and clients, for ReportClaims().
   ClaimsSummary Summary() const {
     return {server_.counters(), server_.Clients(), cipher_.has_value()};
   }

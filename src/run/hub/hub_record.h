@@ -19,7 +19,7 @@
 namespace viaduct::run {
 
 struct HubInfo : sys::RegistryEntry {
-  // The scenario's name, and the name of the entry unless another hub has that name.
+  // The scenario's name. The entry has the same name, unless another hub's entry has it already.
   std::string scenario;
   uint16_t port = 0;               // UDP port
   std::vector<std::string> nodes;  // the remote nodes

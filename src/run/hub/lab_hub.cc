@@ -127,7 +127,7 @@ class LabHub final : public Hub {
     result.traffic = std::move(traffic);
     result.Fail(failures);
     traffic_.reset();
-    engine_.reset();  // the simulator removes the lab, and the engine with it
+    engine_.reset();  // the simulator removes the lab, and with the lab its engine
     const scenario::SimulatorDone done = conversation_->WaitForReport(true);
     const result::SimulatorReport& report = done.results;
     if (result.traffic) AddLosses(done.lost_at, &result.traffic->flows);
@@ -166,8 +166,8 @@ class LabHub final : public Hub {
     const result::EngineResult engine = engine_->Read();
     result.frames = engine.timing;
     AddRefused(scenario_, engine, &result);
-    // Adds the last reported timing, which is at most half a second old, until there is the
-    // simulator's final report.
+    // Adds the simulator's last reported timing, which is at most half a second old, as long as the
+    // simulator has not sent its final report.
     if (const auto& events = conversation_->timing()) result.events = *events;
     uint64_t refused = 0;
     for (const result::ClientResult& client : result.clients) {
@@ -199,7 +199,7 @@ class LabHub final : public Hub {
     loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Poll(); });
   }
 
-  // Reports a failure of the forwarder on the terminal, and keeps it for the results.
+  // Reports a failure of the forwarder on the terminal, and keeps the failure for the results.
   void WatchForwarder() {
     if (!has_forwarder_) return;
     const nlohmann::json lab = client_.Describe();
@@ -210,7 +210,7 @@ class LabHub final : public Hub {
     progress().Line(failure);
   }
 
-  // Removes everything that the hub has created, in whatever state it is.
+  // Removes everything that the hub has created, whatever state the hub is in.
   void CleanUp() {
     ends_ = true;
     traffic_.reset();
@@ -234,7 +234,7 @@ class LabHub final : public Hub {
   std::unique_ptr<EngineWatch> engine_;
   std::unique_ptr<LabTraffic> traffic_;  // the traffic of the scenario, if it has any
   bool has_forwarder_ = false;
-  std::string failure_;  // the forwarder's failure
+  std::string failure_;  // the reason why the forwarder failed
   bool ends_ = false;
 };
 

@@ -43,8 +43,8 @@ bool Forwards(const scenario::Scenario& scenario, const std::string& name) {
   return node != scenario.nodes.end() && !node->host;
 }
 
-// Whether packets can reach the flow's receiver over instant links only, and nodes that forward
-// between the links.
+// Whether packets can reach the flow's receiver over instant links and forwarding nodes only. (A
+// link is instant if packets pass it without taking any time.)
 bool HasInstantWay(const scenario::Scenario& scenario, const Flow& flow) {
   std::set<std::string> reached = {flow.from};
   std::vector<std::string> next = {flow.from};

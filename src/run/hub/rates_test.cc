@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the error for a line n0 - n1 - n2 with these links and this flow; empty if there is none.
+// Returns the error for a line n0 - n1 - n2 with these links and this flow; empty if there is no
+// error.
 std::string Said(const std::string& first, const std::string& second, const std::string& flow,
                  const std::string& node = "{}") {
   const scenario::Scenario line = scenario::Parse(

@@ -29,8 +29,8 @@ namespace viaduct::run {
 namespace {
 
 // Throws UsageError for a remote Wi-Fi station with an IPv6 address: a radio sends only frames of
-// its own station, so the client runs only the programs of a node whose IP layer is ns-3's, which
-// has only IPv4 in this case.
+// its own station, so the client runs only the programs of the node, whose IP layer is in ns-3.
+// This IP layer has only IPv4.
 void CheckRemoteStations(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;

@@ -24,9 +24,9 @@ struct ServeOptions {
   bool quiet = false;
 };
 
-// Serves clients until a signal arrives or the duration has passed. Calls `need_root` before
-// anything that needs root. Throws UsageError for a scenario that cannot run in a hub, or has no
-// remote node; Error if anything else ends the hub.
+// Serves clients until a signal arrives or the duration has passed. Calls `need_root` before any
+// step that needs root. Throws UsageError for a scenario that cannot run in a hub, or has no remote
+// node; Error if anything else ends the hub.
 result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOptions& options,
                                const std::function<void()>& need_root);
 

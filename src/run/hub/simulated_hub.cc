@@ -134,9 +134,10 @@ class SimulatedHub final : public Hub, private SimulatedTraffic {
     progress().Line(ConvergenceLine(scenario_, converged.convergence));
   }
 
-  void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own progress
+  void Take(const scenario::SimulatorProgress&) {}  // the hub displays its own progress
 
-  // Throws for all other messages, which belong to a run, or which SimulatorProcess handles.
+  // Throws for all other messages: either they are only sent in a run, or SimulatorProcess handles
+  // them.
   template <class Message>
   void Take(const Message&) {
     throw Error(
@@ -148,8 +149,8 @@ class SimulatedHub final : public Hub, private SimulatedTraffic {
         simulator_->fd(), [this] { Read(); }, simulator_->Events());
   }
 
-  // Sends a command and polls the simulator again, because the simulator cannot read many claims at
-  // once.
+  // Sends a command and updates the events that the loop waits for, because commands wait if the
+  // simulator cannot read many claims at once.
   void Tell(const scenario::SimulatorCommand& command) {
     simulator_->Tell(command);
     if (!simulator_->Ended()) Watch();
@@ -169,7 +170,7 @@ class SimulatedHub final : public Hub, private SimulatedTraffic {
   std::optional<result::HubResult> report_;
   bool serves_ = false;
   bool gathers_ = false;
-  std::vector<result::ClientResult> gathered_;  // clients of the received parts of statistics
+  std::vector<result::ClientResult> gathered_;  // clients in the parts received so far
   bool converged_ = false;                      // whether the scenario's traffic has begun
   result::SimulatorReport files_;
   std::vector<std::map<std::string, uint64_t>> lost_at_;  // scenario::SimulatorDone

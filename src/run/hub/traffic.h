@@ -40,8 +40,8 @@ std::string HubTrafficTable(const result::HubTraffic& traffic);
 // Runs the scenario's traffic in a lab, at the times that the scenario sets, counted from Start().
 class LabTraffic {
  public:
-  // All arguments must outlive this object; `engine` may be null if no link has a SPEC. Starts the
-  // captures. Throws Error.
+  // All arguments must outlive this object; `engine` may be null if no link has a SPEC. The
+  // constructor starts the captures. Throws Error.
   LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
              EngineWatch* engine, Progress& progress);
 

@@ -23,8 +23,8 @@ class EchoSocket {
     Instant received;  // the kernel's time stamp, CLOCK_REALTIME
   };
 
-  // `bind`: the source address; empty: the route's. `size`: bytes of payload. Throws SystemError,
-  // also if neither kind of socket is permitted.
+  // `bind`: the source address; empty: the address that the route selects. `size`: bytes of
+  // payload. Throws SystemError, also if neither kind of socket is permitted.
   EchoSocket(const Endpoint& to, const std::string& bind, int size);
 
   // Sends a request. Returns 0, or the errno if the kernel refused the request.
@@ -33,7 +33,8 @@ class EchoSocket {
   std::optional<Reply> Receive();
   // Waits until a reply may have arrived, at most for `limit`, or until a signal.
   void AwaitReply(Duration limit) const;
-  // Returns the number of messages that arrived at this socket and were no replies to its requests.
+  // Returns the number of messages that arrived at this socket and were not replies to its
+  // requests.
   uint64_t foreign() const { return foreign_; }
   // Returns the number of replies that the kernel dropped because the socket's buffer was full.
   uint64_t dropped_here() const { return SocketDrops(fd_.get()); }

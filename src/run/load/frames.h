@@ -20,9 +20,10 @@ class FrameWay {
  public:
   // Queries the kernel of the calling thread's namespace for the route to `to` and for the MAC
   // address of the next hop, which must be resolved (ARP, neighbour discovery) within 5 s. `bind`:
-  // the source address; empty: the route's. No other program can have the same source port while
-  // this object exists. Throws EnvironmentError if there is no single next hop behind an Ethernet
-  // interface or if the next hop does not answer, SystemError (not permitted).
+  // the source address; empty: the address that the route selects. No other program can have the
+  // same source port while this object exists. Throws EnvironmentError if there is no single next
+  // hop behind an Ethernet interface or if the next hop does not answer, SystemError (not
+  // permitted).
   FrameWay(const Endpoint& to, const std::string& bind, int payload_bytes);
 
   int fd() const { return socket_.get(); }  // a blocking packet socket, bound to the interface

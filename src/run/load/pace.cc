@@ -45,8 +45,8 @@ class PacedLoop {
     return static_cast<int>(std::min(static_cast<uint64_t>(options_.batch), Remaining()));
   }
 
-  // Sends packets. The accepted packets count as offered; if the first packet is refused, that
-  // packet does, too.
+  // Sends packets. The packets that were accepted count as offered. If the first packet was
+  // refused, that packet counts as offered, too.
   void Send(int packets, Instant now) {
     const int taken = send_(result_.offered, packets, now);
     result_.sent += static_cast<uint64_t>(taken);

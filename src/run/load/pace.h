@@ -31,8 +31,9 @@ struct Paced {
 };
 
 // Sends packets `number`, `number` + 1, ... and returns the number of packets that were accepted,
-// counted from the first. If it returns 0, the first packet counts as refused: it was offered, and
-// its number is not used again, so that the receiver counts it as missing like any lost packet.
+// counted from the first. If the function returns 0, the first packet counts as offered and
+// refused. The number of the refused packet is not used again, so that the receiver counts the
+// packet as missing, like a lost packet.
 using SendPackets = std::function<int(uint64_t number, int packets, Instant now)>;
 
 // Calls `send` until `duration` or `count` is reached, or `stop` is set. Above about 5,000 packets

@@ -9,10 +9,10 @@
 namespace viaduct::load {
 
 // A schedule in which packet n is due n/rate after the start, computed from n, so that rounding
-// errors do not add up. A sender that was delayed (preempted, or slowed down by a kernel that runs
-// the whole path in its send call) may catch up at most `catch_up`; any further delay shifts the
-// schedule and is counted as slip, so that a delay does not become a burst, for which the network
-// was not designed.
+// errors do not add up. A sender that was delayed (preempted, or slowed down by a kernel that
+// processes the complete path within the send call) may catch up at most `catch_up`; any further
+// delay shifts the schedule and is counted as slip, so that a delay does not become a burst, for
+// which the network was not designed.
 class Pacer {
  public:
   Pacer(double packets_per_second, Instant start, Duration catch_up)

@@ -17,7 +17,7 @@ namespace viaduct::load {
 
 struct PingOptions : PaceOptions {
   Endpoint to;
-  std::string bind;  // source address; empty: the route's
+  std::string bind;  // source address; empty: the route selects it
   int size = 56;     // bytes of payload after the ICMP header
   // The maximum time to wait for the last replies; the flow ends earlier if all replies have
   // arrived.
@@ -35,7 +35,7 @@ struct PingResult : Paced {
   // Round trips in ns, from before the system call of a request to the kernel's time stamp of the
   // reply.
   Histogram round_trips;
-  result::Samples samples;  // round trips in ms, by the time of the request
+  result::Samples samples;  // round trips in ms; the time of a sample is the request's
   result::GapFinder gaps;
 };
 

@@ -79,7 +79,7 @@ class Receiver {
     }
     if (requests_.sender_ended && !told_) {
       told_ = true;
-      // Packets that are still in the network may arrive for `linger` from now on, as after an end
+      // Packets that are still in the network may arrive during the next `linger`, as after an end
       // marker.
       last_activity_ = now;
       return false;
@@ -127,8 +127,8 @@ class Receiver {
       first_count_ = total;
     }
     result_.series.Add(now - first_, total - counted_);
-    // Sets the time only if a packet was received now: the growth of the kernel's counter alone
-    // does not show when packets arrived.
+    // Sets the time only if a packet was received now: the growth of the kernel's counter does not
+    // show when packets arrived.
     if (arrived) {
       last_ = now;
       last_count_ = total;

@@ -19,16 +19,17 @@ struct ReceiveOptions {
   // The time without packets after which the flow is over, once the sender has ended: packets may
   // still be queued in the network. If all packets have arrived, the flow is over a little earlier.
   Duration linger = Duration::Milliseconds(300);
-  // The difference between this machine's clock and the clock of the sender's machine, if that is
-  // another machine. Delays are corrected by it, and the times in the report are the sender's.
+  // The lead of this machine's clock over the clock of the sender's machine; 0 if the sender is on
+  // this machine. The report corrects delays by this lead, and gives all times in the sender's
+  // clock.
   Duration clock_ahead;
 };
 
 // The requests to a running receiver, set by a signal handler.
 struct ReceiveRequests {
-  std::atomic<bool> stop = false;  // end at once
+  std::atomic<bool> stop = false;  // ends the flow at once
   std::atomic<bool> sender_ended =
-      false;  // end as after the sender's end marker, which may be lost
+      false;  // has the effect of the sender's end marker, which may be lost
 };
 
 struct ReceiveResult {
@@ -37,7 +38,7 @@ struct ReceiveResult {
   Tally tally;                    // the packets that were delivered to the program
   uint64_t received = 0;          // data packets, including those only counted in the kernel
   uint64_t dropped_here = 0;      // dropped because the program was too slow (receive buffer full)
-  uint64_t foreign = 0;           // not viaduct-load's, or of another flow than the first one
+  uint64_t foreign = 0;           // not viaduct-load's, or of a flow other than the first
   std::optional<uint64_t> sent;   // number of packets offered, from the sender's end marker
   bool cut = false;               // packets were still arriving when the receiver was ended
   double packets_per_second = 0;  // the rate between the first and the last packet

@@ -9,9 +9,9 @@ namespace viaduct::load {
 // The number of refused packets, by errno.
 using Refusals = std::map<int, uint64_t>;
 
-// Whether a sender that has sent no packet yet must fail at this refusal, which is the `count`th
-// with this errno: the errno shows that the packets themselves are wrong, and a change of the
-// network would not help.
+// Whether a sender must fail because the kernel has refused a packet and no packet has been sent
+// before: the errno `error` shows that the packets themselves are wrong, so that a change of the
+// network would not help. `count`: the number of refusals with this errno, including this one.
 bool IsHopeless(int error, uint64_t count);
 
 }  // namespace viaduct::load

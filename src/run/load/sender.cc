@@ -24,7 +24,8 @@ uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/sel
 // The packets and message headers for one sendmmsg call, set up once.
 class SendBatch {
  public:
-  // `way`: for a sender of complete frames; null: a UDP socket makes packets of the payloads.
+  // `way`: describes the headers of complete frames. Null: only payloads are sent, and a UDP socket
+  // adds the headers.
   SendBatch(int packets, int size, const FrameWay* way)
       : way_(way),
         head_(way == nullptr ? 0 : way->head().size()),
@@ -75,8 +76,8 @@ class Sender {
     const uint64_t dropped_before = OwnInterfaceDrops();
     static_cast<Paced&>(result_) =
         Pace(options_, stop_, [this](auto... what) { return SendPackets(what...); });
-    // The counter of an interface that was removed in the meantime is lost, so the sum may have
-    // decreased.
+    // The sum may have decreased, because the counter of an interface is lost when the interface is
+    // removed.
     const uint64_t dropped = OwnInterfaceDrops();
     result_.interface_drops = dropped - std::min(dropped, dropped_before);
     SendEndMarkers();
@@ -136,7 +137,7 @@ class Sender {
   const SendOptions& options_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<FrameWay> way_;
-  UniqueFd socket_;  // used if there is no way_
+  UniqueFd socket_;  // not used if way_ is set
   SendBatch batch_;
   bool connected_ = false, any_sent_ = false;
   SendResult result_;

@@ -14,8 +14,8 @@ namespace viaduct::load {
 
 struct SendOptions : PaceOptions {
   Endpoint to;
-  std::string bind;       // source address; empty: the route's
-  std::string interface;  // Interface for packets to a multicast group; empty: the route's.
+  std::string bind;       // source address; empty: the route selects it
+  std::string interface;  // for packets to a multicast group; empty: the route selects it
   int size = 160;         // bytes of UDP payload
   // Whether complete frames are sent, bypassing the kernel's IP stack (FrameWay); not to a
   // multicast group.
@@ -31,9 +31,10 @@ struct SendResult : Paced {
 };
 
 // Sends until the flow is complete or `stop` is set, then sends end markers. Above about 5,000
-// packets per second it needs a separate core. A packet that cannot be sent now (no route, link
-// down, no buffers) is refused and counted, also if no packet was sent before. Throws SystemError
-// if the socket cannot be created, or if no packet can ever be sent (too long, not permitted).
+// packets per second the function needs a separate core. A packet that cannot be sent now (no
+// route, link down, no buffers) is refused and counted, also if no packet was sent before. Throws
+// SystemError if the socket cannot be created, or if no packet can ever be sent (too long, not
+// permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace viaduct::load

@@ -147,7 +147,7 @@ UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address,
 
 int TryConnect(int fd, const Endpoint& to) {
   if (connect(fd, reinterpret_cast<const sockaddr*>(&to.address), to.length) == 0) return 0;
-  // EADDRNOTAVAIL: there is no IPv6 address to send from yet.
+  // EADDRNOTAVAIL: no IPv6 address is available yet as the source address.
   constexpr int kNoWay[] = {ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL};
   if (std::ranges::find(kNoWay, errno) == std::end(kNoWay)) throw SystemError("connect", errno);
   return errno;

@@ -26,9 +26,10 @@ Endpoint MakeEndpoint(const std::string& address, uint16_t port);
 // Whether the address is a multicast address.
 bool IsGroup(const Endpoint& endpoint);
 
-// Opens a UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless
-// that is empty. Packets to a multicast group are sent by `interface`, or by the route's interface
-// if that is empty, with a TTL of 64. Throws SystemError, also if there is no such interface.
+// Opens a UDP socket for packets to `to`, not yet connected. Binds the socket to the address
+// `bind`, unless `bind` is empty. Packets to a multicast group are sent through `interface`, or
+// through the interface of the route if `interface` is empty, with a TTL of 64. Throws SystemError,
+// also if there is no such interface.
 UniqueFd OpenSender(const Endpoint& to, const std::string& bind, const std::string& interface);
 // Connects the socket. Returns 0, or the errno if `to` is unreachable now (no route, link down) but
 // may be reachable later. Throws SystemError for any other error.

@@ -71,7 +71,8 @@ void Conductor::Ended(int rank, bool is_silent) {
       fmt::format("machine {}: {}",
                   machine.empty() ? fmt::format("of rank {} (the first is 0)", rank) : machine,
                   is_silent ? kSilent : kEnded);
-  // Fails as a problem of the environment, and not as VOID: before the first stage there is no run.
+  // Reports a problem of the environment and not a VOID run, because the run has not begun before
+  // all machines have reached the first stage.
   if (static_cast<int>(machines_.size()) < ranks_) {
     return Fail(what, static_cast<int>(ExitStatus::kEnvironment));
   }
@@ -117,7 +118,7 @@ void Conductor::Meet(int from, const machines::Meet& meet) {
 void Conductor::TakeRoutes(int from, scenario::Passages passages) {
   passages_[from] = std::move(passages);
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
-  // The time limit for convergence has passed on all machines: each then reports `late`, for all
+  // The time limit for convergence has passed on all machines: each machine reports `late` for all
   // its nodes.
   const bool late =
       std::ranges::all_of(passages_, [](const auto& of_rank) { return of_rank.second.late; });

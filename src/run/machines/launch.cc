@@ -104,8 +104,9 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "no output" : text;
 }
 
-// Returns the machine that mpirun's messages name, and what has happened to it; empty if they name
-// no machine. mpirun names a machine by its rank, or by its address or login in the machine list.
+// Returns the machine that mpirun's messages name, and what has happened to it; empty if the
+// messages name no machine. mpirun names a machine by its rank, or by its address or login in the
+// machine list.
 std::string MachineIn(const std::string& words, const scenario::Scenario& scenario) {
   std::smatch found;
   static const std::regex kRank(R"(process rank (\d+) )");
@@ -272,8 +273,8 @@ class Launcher {
     }
     if (!own_words_.empty()) throw Error(own_words_, status);
     if (is_under_way_) {
-      // Leaves out mpirun's messages, which always describe a failed start, even if something else
-      // has failed.
+      // Leaves out mpirun's messages, because they always describe a failed start, even if another
+      // step has failed.
       throw Error(
           fmt::format(
               "a machine, or the viaduct processes on a machine, ended without an error message{}",

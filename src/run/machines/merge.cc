@@ -173,8 +173,8 @@ result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
   constexpr double kMillisecond = 1e6;
   const auto drift = static_cast<double>(part.clock_after.ahead - part.clock.ahead);
   machine.clock_ahead = static_cast<double>(part.clock.ahead) / kMillisecond;
-  // The reported correction is the one measured before the traffic; its error includes the drift
-  // since then.
+  // The reported correction is the one measured before the traffic; the error of the correction
+  // includes the drift of the clocks after that measurement.
   machine.clock_error =
       (static_cast<double>(std::max(part.clock.error, part.clock_after.error)) + std::abs(drift)) /
       kMillisecond;
@@ -212,7 +212,8 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);
-  // Takes the worst verdict of all machines: in the sums, the losses of one machine may seem few.
+  // Takes the worst verdict of all machines: the verdict on the summed results might hide the
+  // losses of one machine.
   for (const PartResult& part : parts) {
     all.verdict = result::Worse(all.verdict, part.result.verdict);
     if (all.engine && part.result.engine) {

@@ -104,7 +104,7 @@ using RankMessage = std::variant<Given, Meet, Met, Routes, RoutesConverged, Send
 // Returns the message as text without newlines.
 std::string Encode(const RankMessage& message);
 // Parses a message. Throws EnvironmentError if the message is a Given of another version, Error if
-// it is no known message.
+// the type of the message is not known.
 RankMessage Decode(std::string_view text);
 
 // The end of the error message if a machine's program has ended without a reason.

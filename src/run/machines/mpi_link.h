@@ -41,8 +41,8 @@ class MpiLink {
     bool silent = false;
     std::vector<ClockReading> clocks;  // not empty: the answer to MeasureClocks()
   };
-  // Returns the next frame that has arrived; waits for it up to `wait_milliseconds`. Throws Error
-  // if viaduct-mpi has ended.
+  // Returns the next frame that has arrived; waits at most `wait_milliseconds` for the frame.
+  // Throws Error if viaduct-mpi has ended.
   std::optional<Frame> Receive(int wait_milliseconds = 0);
 
  private:

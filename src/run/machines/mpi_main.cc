@@ -170,7 +170,7 @@ class Bridge {
   }
 
   // Returns whether a message arrives before the rank counts as gone. Polls without sleeping,
-  // because clocks are measured with it.
+  // because the function is used to measure clocks.
   static bool Await(int source, Tag tag) {
     const Instant end = MonotonicClock::Now() + kBeat * machines::kMaxSilence;
     int there = 0;
@@ -298,7 +298,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   viaduct::Bridge bridge(argv + 1);
   bridge.Run();
-  // Exits without MPI_Finalize(), which would wait for all ranks, if some rank is gone.
+  // Exits without MPI_Finalize(), which would wait for all ranks, if any rank is gone.
   if (bridge.misses_some()) _exit(1);
   MPI_Finalize();
   return 0;

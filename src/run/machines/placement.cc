@@ -35,8 +35,8 @@ double RateOf(const LinkSettings& link) {
 
 #ifdef VIADUCT_HAS_METIS
 
-// The library METIS (Apache-2.0), which is opened when it is needed: the command is not linked with
-// it.
+// The library METIS (Apache-2.0), which is opened when it is needed, because the command is not
+// linked with this library.
 class Metis {
  public:
   // Opens the library. Throws EnvironmentError if this machine does not have it.
@@ -136,7 +136,7 @@ class Graph {
 
   std::map<std::string, size_t> numbers_;
   std::vector<size_t> leaders_;
-  std::map<size_t, size_t> vertices_;  // the key is the leader: one node for each vertex
+  std::map<size_t, size_t> vertices_;  // the key is a node that represents the vertex
   std::vector<idx_t> weights_;
   std::map<size_t, std::map<size_t, double>> edges_;
 };
@@ -172,7 +172,7 @@ void Partition(Scenario& scenario) {
   Graph graph(scenario);
   const std::vector<idx_t> parts = graph.Partition(scenario.machines.size());
   const std::vector<size_t> machines = MachinesOfParts(scenario, graph, parts);
-  std::map<size_t, std::string> given;  // the machine that the user gives; key: vertex
+  std::map<size_t, std::string> given;  // machine that the user has set; key: vertex
   for (const auto& node : scenario.nodes) {
     if (!node.on_machine.empty()) given.emplace(graph.VertexOf(node.name), node.on_machine);
   }

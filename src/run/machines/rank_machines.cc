@@ -15,7 +15,7 @@ namespace viaduct::machines {
 namespace {
 
 constexpr Duration kCleanUpTimeout =
-    Duration::Seconds(30);  // limit for the clean-up on all machines
+    Duration::Seconds(30);  // time limit for the clean-up on all machines
 
 }  // namespace
 
@@ -172,7 +172,8 @@ std::vector<ClockReading> RankMachines::MeasureClocks() {
 
 void RankMachines::AwaitEnd() {
   ending_ = true;
-  constexpr int kLook = 200;  // ms between two checks
+  // Ms between two checks of whether all machines have removed their parts.
+  constexpr int kLook = 200;
   const Instant deadline = MonotonicClock::Now() + kCleanUpTimeout;
   while (!all_ended_ && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;

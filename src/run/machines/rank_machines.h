@@ -22,8 +22,8 @@ class RankMachines : public run::Machines {
 
   // Finds this machine among the scenario's machines by its address, and waits until the other
   // machines have called this function, too. `scenario`: the scenario of all machines, with a
-  // machine for each node; it must outlive this object. Throws UsageError if this machine has no
-  // address of a machine.
+  // machine for each node; it must outlive this object. Throws UsageError if this machine does not
+  // have the address of any of these machines.
   void Enter(const scenario::Scenario& scenario);
 
   bool AreSeveral() const override { return true; }
@@ -67,7 +67,7 @@ class RankMachines : public run::Machines {
   std::string machine_;
   sys::EventLoop* loop_ = nullptr;
   std::optional<Conductor> conductor_;
-  std::map<std::string, Met> met_;  // the key is the stage
+  std::map<std::string, Met> met_;  // the key is the name of the stage
   std::optional<Given> given_;
   bool all_ended_ = false;                 // whether the message End has arrived
   std::map<std::string, int64_t> clocks_;  // the key is the machine
@@ -76,7 +76,7 @@ class RankMachines : public run::Machines {
   std::vector<run::RemoteSender> early_;  // messages received before OnSenderEnded() was called
   std::function<void(const scenario::Go&)> converged_;
   std::function<void(const run::RemoteSender&)> take_;
-  bool ending_ = false;  // failures are ignored from now on
+  bool ending_ = false;  // whether failures are ignored, because the run is ending
   bool leader_is_gone_ = false;
 };
 

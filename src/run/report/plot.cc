@@ -156,7 +156,7 @@ std::string DrawTitle(const std::string& title) {
                      EscapeHtml(title));
 }
 
-// Returns a picture of this height in the form of a separate file.
+// Returns the text of an SVG file with a picture of the given height.
 std::string Standalone(const std::string& body, double height) {
   constexpr double kMargin = 16;
   return fmt::format(

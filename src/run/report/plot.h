@@ -26,7 +26,7 @@ std::string LinePicture(const std::string& title, const std::vector<LinePanel>& 
 // logarithmic axis.
 struct Bar {
   std::string name;
-  double value = 0;  // if it is not above 0, no bar is drawn, only the text
+  double value = 0;  // if the value is not above 0, only the text is drawn, and no bar
   std::string text;  // the value as it is written at the end of the bar
 };
 struct BarPanel {

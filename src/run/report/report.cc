@@ -46,8 +46,8 @@ std::string Table(const Rows& rows, const std::vector<bool>& links = {}) {
   return text + "</table></div>\n";
 }
 
-// Returns, by the position of a flow in the scenario, the modes and results of the flow in all
-// runs; a run that has fewer flows is omitted at the positions that it lacks.
+// Returns a list with an element for each flow, in the order of the scenario. The element has the
+// mode and the result of the flow for each run that has the flow.
 std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
     const std::vector<RunResult>& runs) {
   std::vector<std::vector<std::pair<std::string, FlowResult>>> flows;

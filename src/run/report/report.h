@@ -9,8 +9,8 @@
 namespace viaduct::run {
 
 // Creates the directory and its parents if necessary, and removes an old report in it, which could
-// be taken for the report of a run that then fails. Throws UsageError if the directory cannot be
-// written.
+// be mistaken for the report of this run if the run fails. Throws UsageError if the directory
+// cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
 // Writes index.html, results.json, flows.csv, samples.csv and gaps.csv; for several runs also

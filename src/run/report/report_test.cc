@@ -100,7 +100,8 @@ TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
   EXPECT_THAT(ResultTable(run), HasSubstr("\nrun: 2 nodes, 1 link, seed 3, 0.5 s of traffic\n"));
   run.scenario.mode = "simulate";
   EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: no lateness\n"));
-  // Adds the pair n0, n1 in both orders; the link of three nodes is no pair.
+  // Adds two links that join n0 and n1, one in each order of the nodes. The links of three nodes
+  // must not count as links between two nodes.
   const auto join = [&run](const std::vector<std::string>& nodes) {
     run.scenario.links.emplace_back().nodes = nodes;
   };

@@ -19,8 +19,8 @@ std::string Packets(const std::optional<uint64_t>& count) {
   return count ? std::to_string(*count) : "-";
 }
 
-// Returns the times that are most important for the kind of flow: a ping's round trips, else
-// one-way delays.
+// Returns the times that are most important for the kind of flow: round trips for ping, one-way
+// delays for all other kinds.
 std::string Times(const FlowResult& flow) {
   if (flow.rtt) {
     return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min, flow.rtt->mean, flow.rtt->max);
@@ -74,8 +74,8 @@ std::string CaveatLines(const RunResult& run) {
          Lines("refused", run.simulator.refused) + Lines("limit", run.simulator.exceeded);
 }
 
-// Returns the main result of a flow for one cell: the rate for TCP, the mean for ping, rate and
-// loss for UDP.
+// Returns the main result of a flow for one cell of the table: the rate for TCP, the mean for ping,
+// rate and loss for UDP.
 std::string ComparisonCell(const FlowResult& flow) {
   if (!flow.error.empty()) return "failed";
   if (flow.rtt) return fmt::format("{:.3f} ms", flow.rtt->mean);

@@ -12,11 +12,12 @@ namespace viaduct::run {
 
 // Returns the table of one run's results (Execute()).
 std::string ResultTable(const result::RunResult& run);
-// Returns the part of the table about flows and programs; empty if there are none.
+// Returns the part of the table about flows and programs; empty if there are no flows and programs.
 std::string TrafficTable(const std::vector<result::FlowResult>& flows,
                          const std::vector<result::ProgramResult>& programs);
-// Returns the lines below the figures of flows: the places outside of the links where packets were
-// lost, and the packets that were never offered, arrived more than once, or were cut off.
+// Returns the lines that are printed below the results of flows: the places outside of the links
+// where packets were lost, and the packets that were never offered, arrived more than once, or were
+// cut off.
 std::string FlowRemarks(const std::vector<result::FlowResult>& flows);
 // Returns the part of the table about written files: a line for each capture and each kernel's
 // state.

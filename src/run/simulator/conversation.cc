@@ -166,8 +166,8 @@ result::Convergence Conversation::Everywhere() const {
   result::Convergence reach = *convergence_;
   if (!everywhere_) return reach;
   reach.pairs = everywhere_->pairs;
-  // Takes the pairs of nodes that the routes of all hosts together lack; if there are none, keeps
-  // the pairs for which this host was still waiting.
+  // Takes the pairs of nodes for which the routes of all hosts together lack a path. If there are
+  // no such pairs, keeps the pairs for which this host was still waiting.
   if (!everywhere_->unreachable.empty()) reach.unreachable = everywhere_->unreachable;
   reach.reachable = reach.pairs - static_cast<uint32_t>(reach.unreachable.size());
   return reach;

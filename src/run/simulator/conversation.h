@@ -22,7 +22,7 @@ namespace viaduct::run {
 // Returns a progress line about the convergence: "converged in 1.2 s; 6 of 6 pairs reach".
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
-// The exception for routes that have not converged although the scenario requires it.
+// The exception for routes that have not converged although the scenario requires convergence.
 class NotConverged : public Error {
  public:
   NotConverged(const std::string& why, result::Convergence convergence)
@@ -33,7 +33,7 @@ class NotConverged : public Error {
   result::Convergence convergence_;
 };
 
-// Throws NotConverged if routes have not converged, and the scenario requires it.
+// Throws NotConverged if routes have not converged, and the scenario requires convergence.
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
 
 class Conversation : private SimulatedTraffic {
@@ -49,11 +49,12 @@ class Conversation : private SimulatedTraffic {
   // Waits until the lab is built, in real modes. Returns the seconds since this object was created.
   double WaitForLab();
   // Waits until all pairs of nodes can reach each other or convergence.timeout has passed. Throws
-  // Error if some pairs cannot and the scenario requires it. Returns the simulator's message about
-  // the convergence.
+  // Error if some pairs cannot reach each other and the scenario requires convergence. Returns the
+  // simulator's message about the convergence.
   result::Convergence WaitForConvergence();
-  // Waits until the simulator has reported and ended, and returns its report. `stop`: commands the
-  // simulator to end (it would continue otherwise), and limits the wait.
+  // Waits until the simulator has reported and ended, and returns its report. If `stop` is true,
+  // first sends the command that ends the simulator, which would otherwise continue, and limits the
+  // time of waiting.
   scenario::SimulatorDone WaitForReport(bool stop);
 
   using SimulatedTraffic::events;
@@ -61,8 +62,8 @@ class Conversation : private SimulatedTraffic {
   using SimulatedTraffic::flows;
   using SimulatedTraffic::programs;
   bool lab_built() const { return lab_built_; }
-  // Returns the lateness of the simulator's events until now, if the simulator reports it: the
-  // simulator of a lab's hub does, every half second from convergence on.
+  // Returns the lateness of the simulator's events so far, if the simulator reports it. Only the
+  // simulator of a lab's hub reports it, every half second after convergence.
   const std::optional<result::Timing>& timing() const { return timing_; }
 
  private:
@@ -79,15 +80,15 @@ class Conversation : private SimulatedTraffic {
   void Take(const scenario::Note& note);
   void Take(const scenario::Resumed& resumed);
   void Take(const scenario::SimulatorDone& done) { report_ = done; }
-  // Throws for all other messages, which belong to a simulated hub, or which SimulatorProcess
-  // handles.
+  // Throws for all other messages: either they are only sent by a simulated hub, or
+  // SimulatorProcess handles them.
   template <class Message>
   void Take(const Message&) {
     throw Error(
         fmt::format("the simulator sent '{}', which is a message of hubs only", Message::kName));
   }
-  // Returns the pairs of nodes that reach each other: those of all hosts, if the lab has several
-  // hosts.
+  // Returns the pairs of nodes that reach each other. If the lab has several hosts, the pairs of
+  // all hosts are included.
   result::Convergence Everywhere() const;
 
   const scenario::Scenario& scenario_;

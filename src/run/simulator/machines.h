@@ -23,8 +23,9 @@ struct RemoteSender {
   static fields::KeysOf<RemoteSender> Keys();
 };
 
-// The machines of a run, as one of them sees the others. By itself it is a run on this machine
-// alone: every node is here, and there is nobody to wait for or to report to.
+// The machines of a run, as one of the machines uses them. The base class is for a run on a single
+// machine: every node is on this machine, and there is no other machine to wait for or to report
+// to.
 class Machines {
  public:
   Machines() = default;
@@ -32,12 +33,13 @@ class Machines {
   Machines& operator=(const Machines&) = delete;
   virtual ~Machines() = default;
 
-  // The machines of all runs that have one machine only.
+  // Returns the object for all runs that have only one machine.
   static Machines& Alone();
 
   // Whether there are other machines.
   virtual bool AreSeveral() const { return false; }
-  // The name of this machine, one of scenario::Scenario::machines; "" if it is the only one.
+  // The name of this machine, one of scenario::Scenario::machines; "" if this machine is the only
+  // one.
   virtual std::string machine() const { return ""; }
   virtual bool IsLocal(const std::string& /*node*/) const { return true; }
 
@@ -46,24 +48,26 @@ class Machines {
   virtual void Join(sys::EventLoop& /*loop*/) {}
   virtual void Leave() {}
 
-  // Waits until every machine has reached this stage of the run.
+  // Waits until every machine has reached the stage with this name.
   virtual void Meet(const std::string& /*stage*/) {}
-  // Waits until every machine has reached the start; returns an instant shortly after, which is the
-  // same on all machines as far as their clocks' offsets are known. With one machine: now.
+  // Waits until every machine is ready to start. Returns an instant a short time later, which is
+  // the same on all machines as far as the offsets of their clocks are known. With one machine
+  // returns the current time.
   virtual Instant MeetToStart() { return MonotonicClock::Now(); }
 
   // Reports the passages of packets by this machine's routes. When the routes of all machines
   // together reach every node, or the time limit has passed, the function of OnConverged() is
-  // called once, with the result for all machines. With one machine the simulator knows by itself.
+  // called once, with the result for all machines. With one machine the function does nothing,
+  // because the simulator knows all routes.
   virtual void ReportRoutes(const scenario::Passages& /*passages*/) {}
   virtual void OnConverged(std::function<void(const scenario::Go&)> /*converged*/) {}
 
-  // Reports to the machine that has this node that the sender of a flow to it has ended. The
-  // function of OnSenderEnded() receives such reports of other machines.
+  // Reports that the sender of a flow has ended to the machine that has `node`, the receiver of the
+  // flow. The function of OnSenderEnded() receives such reports of other machines.
   virtual void Tell(const std::string& /*node*/, const RemoteSender& /*ended*/) {}
   virtual void OnSenderEnded(std::function<void(const RemoteSender&)> /*take*/) {}
 
-  // The lead of this machine's monotonic clock over that of the machine that has this node.
+  // The lead of this machine's monotonic clock over the clock of the machine that has `node`.
   virtual Duration ClockAhead(const std::string& /*node*/) const { return {}; }
 };
 

@@ -114,7 +114,7 @@ SimulatorProcess::~SimulatorProcess() {
     // Waiting with a limit needs a descriptor, and none is available: ~Child kills the simulator.
   }
   const int simulator = process_.pid();
-  process_ = sys::Child();  // kills the simulator and waits for it
+  process_ = sys::Child();  // kills the simulator and waits for its end
   try {
     guest::RemoveDeadPaused(simulator);  // not done by a simulator killed at its pause
   } catch (const Error&) {

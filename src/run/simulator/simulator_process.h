@@ -33,7 +33,7 @@ namespace viaduct::run {
 // EnvironmentError, whose message explains how to build viaduct-sim.
 std::string FindSimulator();
 
-// The way in which a simulator uses the lab in a real mode.
+// Selects how a simulator uses the lab in a real mode.
 enum class LabUse {
   kOfRun,  // builds a lab that exists as long as the simulator
   kStays,  // builds a lab that stays up: `viaduct path set` may change its SPECs
@@ -43,7 +43,8 @@ enum class LabUse {
 // The address and port at which a simulator serves the clients of remote nodes.
 struct HubPlace {
   std::string port;  // the address and port: "[ADDRESS]:PORT"
-  // In mode simulate: the socket on which clients are served instead; -1: none.
+  // In mode simulate: the socket through which clients are served in place of a UDP socket of the
+  // simulator; -1: none.
   int inner_socket = -1;
 };
 
@@ -55,13 +56,13 @@ struct SimulatorStart {
   std::vector<Duration> pauses = {};  // RunOptions::pauses
   LabUse lab = LabUse::kOfRun;        // for real modes
   std::string folder = {};            // the working directory; empty: this process's
-  std::optional<HubPlace> hub = {};   // set if the simulator serves clients of remote nodes
-  std::string machine = {};           // the host whose part of the lab it builds; empty: all
+  std::optional<HubPlace> hub = {};   // only if it serves remote nodes' clients
+  std::string machine = {};           // the host whose part of the lab to build; empty: all hosts
 };
 
-// A running viaduct-sim. The destructor ends it: by end of file on its descriptor, then SIGTERM,
-// then SIGKILL. A simulator that is killed at its pause leaves a record, which the destructor
-// removes.
+// A running viaduct-sim. The destructor ends the process: by end of file on its descriptor, then by
+// SIGTERM, then by SIGKILL. A simulator that is killed at its pause leaves a record, which the
+// destructor removes.
 class SimulatorProcess {
  public:
   explicit SimulatorProcess(const SimulatorStart& start);
@@ -71,8 +72,7 @@ class SimulatorProcess {
 
   // Returns a descriptor that is readable when Receive() has a message, or the simulator has ended.
   int fd() const { return control_->fd(); }
-  // Returns the events to poll fd() for: also POLLOUT while commands wait until the simulator reads
-  // them.
+  // Returns the events to poll fd() for, which include POLLOUT while commands wait to be sent.
   short Events() const { return control_->Events(); }
   // Returns the descriptor of the simulator's output (output of protocols, NS_LOG), which is
   // readable when ReadOutput() has something; the output must be read, because the simulator blocks

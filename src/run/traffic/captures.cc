@@ -22,8 +22,8 @@ constexpr uint32_t kMaxFrame = 262144;
 // limit in case the link is still busy.
 constexpr int kLastReads = 1000;
 
-// Opens a port that captures at one end of a link. `alone`: also captures the frames that this end
-// sends, because no port captures at the far end.
+// Opens a port that captures at one end of a link. `alone`: whether no port captures at the far
+// end; if true, the port also captures the frames that this end sends.
 io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint, bool alone) {
   broker::PacketSocketOptions options;
   options.node = endpoint.node;

@@ -25,15 +25,15 @@ namespace viaduct::run {
 class Captures {
  public:
   // Creates the files, then captures in a separate thread until Finish() or destruction. The links
-  // in the scenario's `captures` are captured from now on, the links of its events from Start() to
-  // Stop(). Throws Error.
+  // in the scenario's `captures` are captured at once; the links of its events are captured from
+  // Start() to Stop(). Throws Error.
   Captures(const scenario::Scenario& scenario, broker::Client& client, const std::string& directory,
            RemoteHosts remotes = RemoteHosts::kAreNodes);
   ~Captures();
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Captures the link's frames from now on and appends them to the file of the link. Throws Error.
+  // Starts to capture the link's frames, which are appended to the file of the link. Throws Error.
   void Start(const std::string& link);
   // Writes the frames that have arrived on the link, and ends its capture.
   void Stop(const std::string& link);
@@ -46,8 +46,8 @@ class Captures {
   Link& Find(const std::string& name) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void Wake();
   void Work();
-  // Writes the frames that have arrived; if there were none, lists in `waits` the descriptors to
-  // poll.
+  // Writes the frames that have arrived. If no frames had arrived, fills `waits` with the
+  // descriptors to poll.
   bool DrainOrList(std::vector<pollfd>& waits);
 
   const scenario::Scenario& scenario_;

@@ -29,8 +29,8 @@ void LinkEvents::SetSpec(const scenario::LinkEvent& event) {
     };
     return engine_->Set(link->name, of(link->nodes[0], event.up), of(link->nodes[1], event.down));
   }
-  // Changes the direction up of each node's pair: the engine is between each node and the bridge,
-  // and frames that the node sends have the direction up.
+  // Changes only the direction `up` of each node's pair. The engine is between each node and the
+  // bridge, and `up` is the direction of the frames that the node sends.
   for (const std::string& node : link->nodes) {
     engine_->Set(path::SharedPairName(link->name, node, 0), event.set, "");
   }

@@ -80,7 +80,7 @@ void NodeProcess::End() {
   const ssize_t got = read(program_.exit_status.get(), &status, sizeof status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   loop_.Forget(program_.exit_status.get());
-  // The broker has ended, and the program with it, if the pipe is closed without a status.
+  // If the pipe is closed without a status, the broker has ended, and with the broker the program.
   wait_status_ = got == sizeof status ? status : SIGKILL;
   for (Output& output : outputs_) {
     if (output.pipe) Read(output);

@@ -23,7 +23,8 @@ class Process {
   // Returns the program's wait status (waitpid(2)), once the program has ended.
   const std::optional<int>& wait_status() const { return wait_status_; }
   bool Succeeded(int expected = 0) const;
-  // Returns a text such as "ended with status 2", "was killed by signal 9 (Killed)".
+  // Returns the end of the program as text, such as "ended with status 2", "was killed by signal 9
+  // (Killed)".
   std::string DescribeEnd() const;
   virtual std::string standard_output() const = 0;
   virtual std::string standard_error() const = 0;
@@ -33,7 +34,7 @@ class Process {
   std::optional<int> wait_status_;
 };
 
-// A program on another host, whose end the host reports.
+// A program on another host. The other host reports when the program has ended.
 class RemoteProcess : public Process {
  public:
   void End(int wait_status, std::string output, std::string error) {
@@ -43,7 +44,7 @@ class RemoteProcess : public Process {
   }
   std::string standard_output() const override { return output_; }
   std::string standard_error() const override { return error_; }
-  void Kill(int) override {}  // done by the other host
+  void Kill(int) override {}  // the program's host kills the program
 
  private:
   std::string output_, error_;
@@ -59,10 +60,10 @@ class NodeProcess : public Process {
     std::function<void()> ended;
   };
 
-  // Starts the program with /dev/null as standard input. Throws Error.
+  // The constructor starts the program with /dev/null as standard input. Throws Error.
   NodeProcess(sys::EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
               Callbacks callbacks);
-  // Kills the program if it still runs.
+  // The destructor kills the program if the program still runs.
   ~NodeProcess() override;
 
   // Returns the program's output; of more than kKept bytes only the beginning and the end.

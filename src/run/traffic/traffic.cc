@@ -27,8 +27,9 @@ using scenario::Flow;
 // The additional time within which a delayed ping must have sent all its requests.
 constexpr Duration kPingGrace = Duration::Seconds(5);
 
-// The interfaces of a flow to a multicast group: `leaves`, by which packets leave the sender, and
-// `comes`, by which they reach the receiver; empty: any interface.
+// The interfaces of a flow to a multicast group. `leaves`: the sender's interface through which
+// packets leave. `comes`: the receiver's interface through which packets arrive. Empty: any
+// interface.
 struct GroupWay {
   std::string leaves, comes;
 };
@@ -133,8 +134,9 @@ std::string FirstLine(const std::string& text) {
 }
 
 // Returns the number of packets that were due at `rate` in `seconds` and that the sender did not
-// offer: the loss is a share of the offered packets, so it would hide such packets. A sender may be
-// a few milliseconds behind its schedule at any time (run/load/pacer.h), also at its end.
+// offer: packets that were not offered are not included in the loss, which is a share of the
+// offered packets. A sender may be a few milliseconds behind its schedule at any time
+// (run/load/pacer.h), also at its end.
 std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
   constexpr double kBehind = 0.005;  // seconds
   const double missing = rate * seconds - static_cast<double>(offered);
@@ -142,10 +144,10 @@ std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
   return static_cast<uint64_t>(std::llround(missing));
 }
 
-// Returns the duration in seconds for which the sender had to send. For a sender that was stopped
-// with the run, it is the time from the start that the sender reports until the stop; for a sender
-// that ended early by itself, it is the duration of the flow. A sender that does not run at the
-// moment of the stop ends later.
+// Returns the number of seconds for which the sender had to send. If the sender was stopped at the
+// end of the run, this is the time between the start that the sender reports and the stop.
+// Otherwise it is the duration of the flow, even if the sender ended earlier. A sender that is not
+// running at the moment of the stop ends later.
 template <class Sent>
 double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   const double whole = flow.duration.ToSeconds();
@@ -155,7 +157,8 @@ double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   return std::max(std::min({whole, sent.seconds, told}), 0.0);
 }
 
-// Adds every packet that the sender offered, and the known places where packets were lost.
+// Adds the numbers of packets of a UDP flow to the result: the packets that the sender offered, and
+// the packets that were lost at known places.
 void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
               const result::LoadSent& sent, const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
@@ -168,8 +171,8 @@ void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   if (received.cut) result.cut = true;
 }
 
-// Returns the series with intervals that are long enough for few of them to cover the flow; adds up
-// the packets of merged intervals.
+// Merges neighbouring intervals of the series, by adding up their packets, until the duration of
+// the flow has at most result::Samples::kMost intervals. Returns the series.
 result::LoadSeries Coarsened(result::LoadSeries series, Duration flow) {
   while (flow.ToSeconds() > series.interval * result::Samples::kMost) {
     const size_t before = series.packets.size();
@@ -210,8 +213,8 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
     gap.from = since_start(gap.from);
     if (gap.to) gap.to = since_start(*gap.to);
   }
-  // Adds a last gap if no end marker arrived: the receiver then only knows the sequence numbers of
-  // packets that arrived.
+  // Adds a last gap if no end marker arrived: in this case the receiver only knows the sequence
+  // numbers of packets that arrived.
   if (!received.sent && result.loss > 0.0) {
     uint64_t known = received.received + received.gaps_omitted;
     for (const result::Gap& gap : result.gaps) known += gap.lost;
@@ -278,9 +281,10 @@ void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   SampleUdp(result, flow, silence, received.size, received.series);
 }
 
-// Adds the rate that was received in each interval; the sender's intervals count the data that the
-// sender's kernel accepted. Example: "[  5]   0.00-0.20   sec  2.51 MBytes  105262 Kbits/sec"; the
-// last line is about the entire time, and the last interval may be cut short.
+// Adds the rate at which the receiver received in each interval. (The sender's intervals only show
+// how much data the sender's kernel accepted.) Example: "[  5]   0.00-0.20   sec  2.51 MBytes
+// 105262 Kbits/sec"; the last line is about the complete flow, and the last interval may be
+// shorter.
 void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) {
   std::istringstream lines(server);
   for (std::string line; std::getline(lines, line);) {
@@ -295,7 +299,7 @@ void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) 
 }
 
 // Parses the output of an interrupted flow. An interrupted sender exchanges no results with the
-// receiver, so the result is the data that the receiver received until then.
+// receiver, so the result is the data that the receiver had received when the flow was interrupted.
 void ParseInterruptedTcp(FlowResult& result, const Flow& flow, const std::string& receiver) {
   SampleTcp(result, flow, receiver);
   if (result.samples.empty()) {

@@ -19,7 +19,7 @@ struct FlowCommands {
   // The text that the receiver prints when it is ready.
   std::string ready;
   // The receiver's option for the lead of the receiver's clock over the sender's, in nanoseconds;
-  // empty: the receiver has no such option.
+  // empty: the receiver does not have such an option.
   std::string clock;
   // The required programs, with the Debian package of each.
   std::vector<std::pair<std::string, std::string>> needs;
@@ -43,7 +43,8 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const
 
 // Returns the result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
-// The cause for which a flow's sender ended: by itself, or because the run was interrupted.
+// The end of a flow's sender. `with_run`: whether the sender was stopped because the run was
+// interrupted; otherwise the sender ended without being stopped.
 struct Ending {
   bool with_run = false;
   // The time at which the run stopped the sender, by CLOCK_MONOTONIC of the sender's machine;

@@ -145,8 +145,8 @@ void TrafficRunner::Start() {
   loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
   start_ = machines_.MeetToStart();
   for (FlowState& flow : flows_) {
-    // Marks the flow as done if another machine has its result: that of the receiver for UDP, the
-    // that of the sender for all other flows.
+    // Marks the flow as done if another machine has its result. The machine of the receiver has the
+    // result of a UDP flow; the machine of the sender has the result of any other flow.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
     if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
     At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
@@ -198,7 +198,7 @@ void TrafficRunner::StartSender(FlowState& flow) {
     }
     (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });
-  // Another flow has started the sender of this flow's stream, and the sender may have ended
+  // If the sender of this flow's stream was started for another flow, the sender may have ended
   // already.
   if (flow.sender->wait_status()) SenderEnded(flow);
 }
@@ -258,8 +258,9 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
   if (udp && !flow.receives_here) return PassOnEnd(flow);
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
-    // Sends SIGUSR1, which reports the sender's end, because all end markers may be lost. The
-    // receiver reports when it ends: after all packets, or when no more packets arrive.
+    // Sends SIGUSR1 to the receiver to report that the sender has ended, because all end markers
+    // may have been lost. The receiver ends, and writes its report, when all packets have arrived
+    // or no more packets arrive.
     flow.receiver->Kill(SIGUSR1);
     At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
@@ -372,7 +373,7 @@ void TrafficRunner::EndEarly() {
       FinishFlow(flow, "the flow had not begun when the run was interrupted");
       continue;
     }
-    if (flow.sender->wait_status()) continue;  // only its receiver is still waiting
+    if (flow.sender->wait_status()) continue;  // only the receiver of this flow is still waiting
     flow.shortened = *flow.flow;
     flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
     flow.flow = &flow.shortened;

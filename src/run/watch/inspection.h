@@ -1,4 +1,4 @@
-// `viaduct ls LAB`: the present state of a lab's nodes and links, read from their kernels and the
+// `viaduct ls LAB`: the current state of a lab's nodes and links, read from their kernels and the
 // path engine.
 #pragma once
 
@@ -62,7 +62,8 @@ struct InspectedLink {
   static fields::KeysOf<InspectedLink> Keys();
 };
 
-// The process of data planes `userspace` and `program`, which forwards for their nodes.
+// The process of data planes `userspace` and `program`, which forwards packets for the nodes with
+// these data planes.
 struct InspectedForwarder {
   int pid = 0;
   bool running = false;

@@ -10,8 +10,8 @@ namespace {
 
 using result::ClientResult, result::HubResult;
 
-// Returns the statistics of the views that have any. A name that occurs twice is returned once,
-// because a metric series can have only one value.
+// Returns the statistics of those views that have statistics. A name that occurs twice is returned
+// once, because a metric series can have only one value.
 template <class View>
 std::vector<result::EngineResult> EnginesOf(const std::vector<View>& views) {
   std::vector<result::EngineResult> engines;

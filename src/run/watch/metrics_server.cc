@@ -148,8 +148,8 @@ MetricsServer::~MetricsServer() {
 }
 
 void MetricsServer::Accept() {
-  // Stops accepting if there is no capacity: the client waits in the kernel's queue until another
-  // connection ends.
+  // Stops accepting connections if the limit is reached: the client waits in the kernel's queue
+  // until another connection ends.
   if (connections_.size() >= kMaxConnections && !MakeRoom()) {
     return loop_.Forget(listener_.get());
   }

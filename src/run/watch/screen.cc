@@ -76,8 +76,8 @@ void Screen::Leave() {
 }
 
 void Screen::Show(const std::string& text) {
-  // Erases to the end of each line, and everything below the last line, instead of the screen:
-  // clearing the screen first would flicker.
+  // Erases the end of each line, and all lines below the last line. Clearing the complete screen
+  // first would make it flicker.
   std::string frame = "\033[H";
   for (const char c : Clip(text, SizeOf(terminal_))) {
     frame += c == '\n' ? std::string("\033[K\r\n") : std::string(1, c);
@@ -85,8 +85,8 @@ void Screen::Show(const std::string& text) {
   Write(frame + "\033[K\033[J");
 }
 
-// Writes the text to the terminal. It is no error if the terminal has hung up, because a signal
-// reports that.
+// Writes the text to the terminal. Ignores the error if the terminal has hung up, because a signal
+// reports this.
 void Screen::Write(const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(terminal_, text.data() + done, text.size() - done);

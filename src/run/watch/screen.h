@@ -12,8 +12,9 @@ struct ScreenSize {
   size_t rows = 24, columns = 80;
 };
 
-// Returns the first lines of `text` that fit; if some do not fit, the last line contains their
-// number. Characters are those of UTF-8 and take one column each.
+// Returns the first lines of `text` that fit the screen. If not all lines fit, the last line of the
+// result contains the number of lines left out. Characters are those of UTF-8 and take one column
+// each.
 std::string Clip(const std::string& text, const ScreenSize& size);
 
 // Replaces the terminal's contents by a text, until the destructor restores the contents: uses

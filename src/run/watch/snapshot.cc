@@ -36,7 +36,7 @@ void Introduce(const sys::RegistryEntry& entry, View* view) {
   view->created = entry.created;
 }
 
-// Sets a view's statistics, or the reason for which there are none.
+// Sets a view's statistics, or the reason why there are no statistics.
 template <class View, class Ask>
 void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
   if (!entry.alive) {

@@ -1,4 +1,4 @@
-// A snapshot of everything of Viaduct that runs on this machine and that this user may see: labs,
+// A snapshot of all parts of Viaduct that run on this machine and that this user may see: labs,
 // paths and shells, hubs, joined nodes.
 #pragma once
 
@@ -88,9 +88,10 @@ std::string StateOf(const lab::RunInfo& run);
 // Returns the names of the nodes of a lab that have namespaces.
 std::vector<std::string> NodesOf(const lab::RunInfo& run);
 
-// Reads the records of everything that runs, and requests the statistics of each, which must answer
-// within `timeout`. If it gives none, `trouble` has the reason; it is no error if it ends in the
-// meantime. Throws SystemError or EnvironmentError if records cannot be read.
+// Reads the records of all running labs, paths, hubs and joined nodes, and requests the statistics
+// of each process, which must answer within `timeout`. If a process gives no statistics, `trouble`
+// has the reason. A process that ends in the meantime is not an error. Throws SystemError or
+// EnvironmentError if records cannot be read.
 Snapshot TakeSnapshot(Duration timeout);
 
 // Sets the rates of all objects in `now` for which both snapshots have statistics.

@@ -39,7 +39,8 @@ const Rates* RatesAt(const std::vector<Rates>& rates, size_t i) {
   return i < rates.size() ? &rates[i] : nullptr;
 }
 
-// Returns the indexes of clients or links in the order of the table; their rates may be missing.
+// Returns the indexes of clients or links in the order in which the table lists them. Rates may be
+// missing.
 std::vector<size_t> Order(size_t count, const std::vector<Rates>& rates, bool busiest_first) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});

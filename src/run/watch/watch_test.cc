@@ -77,7 +77,7 @@ TEST(SnapshotTest, AnotherOneOfTheSameNameHasNoRates) {
   before.hubs[0].pid = 8;
   SetRates(before, &now);
   EXPECT_TRUE(now.hubs[0].rates.empty());
-  SetRates(OneHub(10, 1000, 1), &restarted);  // the time has decreased
+  SetRates(OneHub(10, 1000, 1), &restarted);  // the hub's time has decreased
   EXPECT_TRUE(restarted.hubs[0].rates.empty());
 }
 

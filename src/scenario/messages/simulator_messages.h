@@ -26,15 +26,15 @@
 
 namespace viaduct::scenario {
 
-// The lab is built, and programs may start; in real modes.
+// The lab is built, and programs may start. Sent in real modes.
 struct LabBuilt {
   static constexpr char kName[] = "lab";
   std::string name;
   static fields::KeysOf<LabBuilt> Keys();
 };
 
-// Progress: while routes converge, with the number of pairs that reach each other; afterwards, in
-// mode simulate, without it.
+// Progress of the simulation. While routes converge, the message has the number of pairs that reach
+// each other. Afterwards, the message is sent only in mode simulate, without this number.
 struct SimulatorProgress {
   static constexpr char kName[] = "progress";
   double time = 0;
@@ -42,17 +42,18 @@ struct SimulatorProgress {
   static fields::KeysOf<SimulatorProgress> Keys();
 };
 
-// Progress of one machine's part of a lab, in place of SimulatorProgress: how far the machine's
-// routes lead packets.
+// Progress of one machine's part of a lab: how far the machine's routes lead packets. Sent instead
+// of SimulatorProgress.
 struct Passages {
   static constexpr char kName[] = "passages";
   result::Convergence here;
   // Whether convergence.timeout has passed.
   bool late = false;
-  // The places to which packets get, for each node on a link between machines, once this machine's
-  // nodes reach all others or pass packets on to other machines (if late, for each of its nodes).
-  // Indexed by the number of the destination; a value is the number of the destination itself, or
-  // of another machine's node to which packets leave, or -1.
+  // The nodes that packets reach from each of this machine's nodes that are on a link to another
+  // machine (if `late`, from each of this machine's nodes). Given once this machine's nodes reach
+  // all other nodes or pass packets on to other machines. Indexed by the number of the destination.
+  // A value is the number of the destination, the number of another machine's node to which the
+  // packets leave, or -1.
   std::map<std::string, std::vector<int32_t>> passages = {};
   static fields::KeysOf<Passages> Keys();
 };
@@ -71,43 +72,43 @@ struct TimingNow {
   static fields::KeysOf<TimingNow> Keys();
 };
 
-// The difference between a data plane's forwarding and the routes of its node's protocol, which
-// fails the run.
+// A difference between a data plane's forwarding and the routes of its node's protocol. Such a
+// difference fails the run.
 struct RouteDifference {
   static constexpr char kName[] = "difference";
   std::string message;
   static fields::KeysOf<RouteDifference> Keys();
 };
 
-// The result of a flow; in mode simulate.
+// The result of a flow. Sent in mode simulate.
 struct FlowDone {
   static constexpr char kName[] = "flow";
   result::FlowResult flow;
   static fields::KeysOf<FlowDone> Keys();
 };
 
-// An event of the scenario that has been applied; in mode simulate.
+// An event of the scenario that has been applied. Sent in mode simulate.
 struct LinkChanged {
   static constexpr char kName[] = "link";
   result::LinkEvent event;
   static fields::KeysOf<LinkChanged> Keys();
 };
 
-// A line that a program has written; in mode simulate.
+// A line that a program has written. Sent in mode simulate.
 struct ProgramOutput {
   static constexpr char kName[] = "output";
   std::string program, line;
   static fields::KeysOf<ProgramOutput> Keys();
 };
 
-// The result of a program; in mode simulate.
+// The result of a program. Sent in mode simulate.
 struct ProgramDone {
   static constexpr char kName[] = "program";
   result::ProgramOutcome outcome;
   static fields::KeysOf<ProgramDone> Keys();
 };
 
-// The simulation is paused until Resume, or `viaduct kernel resume`; in mode simulate.
+// The simulation is paused until Resume, or `viaduct kernel resume`. Sent in mode simulate.
 struct Paused {
   static constexpr char kName[] = "paused";
   double time = 0;
@@ -155,7 +156,7 @@ struct SimulatorDone {
   static constexpr char kName[] = "report";
   std::string ns3, build;  // ns-3's version; the kind of build: "asserts on"
   result::SimulatorReport results;
-  std::optional<result::EngineResult> links = {};  // mode simulate: results of its paths
+  std::optional<result::EngineResult> links = {};  // in mode simulate: the results of its paths
   // The number of packets that nodes of the simulator lost, by place, for each flow of the
   // scenario.
   std::vector<std::map<std::string, uint64_t>> lost_at = {};
@@ -199,8 +200,8 @@ struct Go {
   static fields::KeysOf<Go> Keys();
 };
 
-// Informs a simulated hub about the client of this node: the client is at `address`, and sends from
-// `port`; 0: the hub's port.
+// Informs a simulated hub about the client of the node `node`. The client has the address
+// `address`, and sends from the port `port` (0: the hub's port).
 struct Claim {
   static constexpr char kName[] = "claim";
   std::string node, address;
@@ -208,7 +209,7 @@ struct Claim {
   static fields::KeysOf<Claim> Keys();
 };
 
-// Informs a simulated hub that the node has no client any more.
+// Informs a simulated hub that the node no longer has a client.
 struct Release {
   static constexpr char kName[] = "release";
   std::string node;
@@ -226,9 +227,9 @@ using SimulatorCommand = std::variant<Stop, Resume, Go, Claim, Release, AskStati
 // Returns the message as a line, without the newline.
 std::string Encode(const SimulatorEvent& event);
 std::string Encode(const SimulatorCommand& command);
-// Parse a line. Throw Error if the line is no message, or has a type, a key or a value that is not
-// known (the two programs are then of different versions); the error states what is wrong with the
-// line.
+// Parse a line. Throw Error if the line is not a message, or has a type, a key or a value that is
+// not known (the two programs are then of different versions); the error states what is wrong with
+// the line.
 SimulatorEvent DecodeEvent(std::string_view line);
 SimulatorCommand DecodeCommand(std::string_view line);
 

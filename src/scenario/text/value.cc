@@ -19,8 +19,8 @@ constexpr int kMaximumDepth = 32;
 // ("billion laughs").
 constexpr size_t kMaximumNodes = 200000;
 
-// Returns the length of the UTF-8 sequence (RFC 3629) that starts at text[i]; 0 if the bytes are no
-// valid sequence, or are a control character other than white space.
+// Returns the length of the UTF-8 sequence (RFC 3629) that starts at text[i]; 0 if the bytes are
+// not a valid sequence, or are a control character other than white space.
 size_t SequenceLength(std::string_view text, size_t i) {
   const auto byte = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned char lead = byte(i);
@@ -244,7 +244,7 @@ void Override(Value& root, const std::string& assignment) {
     value = Step(*value, part, at);
   }
   *value = ParseOneDocument(assignment.substr(equals + 1), at.where);
-  // Replaces the positions of all values inside, "--set ...:1", by the option itself.
+  // Replaces the position of each value inside the assigned value ("--set ...:1") by the option.
   const auto place = [&](auto&& self, Value& v) -> void {
     v.where = at.where;
     for (Value& item : v.items) self(self, item);

@@ -8,8 +8,8 @@
 
 namespace viaduct::bpf {
 
-// Returns the number of processors that this machine may have: an entry of a table "per CPU" has a
-// value for each of them.
+// Returns the number of processors that this machine may have: an entry of a table "per CPU" has
+// one value for each of these processors.
 size_t PossibleProcessors();
 
 // One table of an Object, which owns the table's descriptor. The types of keys and values must be
@@ -36,7 +36,7 @@ class Map {
   bool TrySet(const Key& key, const Value& value) const {
     return SetBytes(&key, &value, 0);
   }
-  // Removes an entry, if there is one.
+  // Removes an entry. Does nothing if there is no such entry.
   template <class Key>
   void Remove(const Key& key) const {
     RemoveBytes(&key);

@@ -22,8 +22,8 @@ namespace {
 // BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers do not have them.
 constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr auto kTcxEgress = static_cast<bpf_attach_type>(47);
-// The handle and priority of the filter that stays attached; the kernel itself chooses other
-// numbers.
+// The handle and priority of the filter that Attach() leaves attached. The kernel itself chooses
+// other numbers.
 constexpr uint32_t kStayingFilter = 0x5664;
 constexpr size_t kMaxFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT

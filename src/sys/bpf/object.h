@@ -20,7 +20,7 @@ namespace viaduct::bpf {
 struct Verdict {
   enum class Action { kToKernel, kRedirected, kDropped, kOther };
   Action action = Action::kOther;
-  std::vector<std::byte> frame;  // the frame after the program
+  std::vector<std::byte> frame;  // the frame after the program has run
 };
 
 // An eBPF object file that is linked into this executable (programs.cmake) and stays in memory as
@@ -35,8 +35,9 @@ struct MapSize {
   size_t entries;
 };
 
-// The programs of an object file, their tables and their attachments; all end with this object or
-// this process, unless stated otherwise. Nothing is pinned. For use by one thread.
+// The programs of an object file, with their tables and attachments. Unless stated otherwise, all
+// of them end with this object, and at the latest with this process. Nothing is pinned. For use by
+// one thread.
 class Object {
  public:
   // The texts about a program in errors: `what`, its purpose, begins an error; `instead`, the
@@ -60,14 +61,15 @@ class Object {
   // packet before the packet enters the socket's queue. Throws SystemError.
   void AttachToSocket(int socket) const;
   // Attaches the program to the ingress of an interface of the calling thread's namespace. Before
-  // Linux 6.6 the program stays there as long as the interface exists. Throws EnvironmentError.
+  // Linux 6.6 the program stays attached as long as the interface exists. Throws EnvironmentError.
   void Attach(int ifindex);
-  // Attaches the program as Attach() does, but until the returned descriptor is closed, at most as
-  // long as the interface exists. Throws EnvironmentError, before Linux 6.6 always.
+  // Attaches the program like Attach(), until the returned descriptor is closed or the interface is
+  // removed. Throws EnvironmentError; before Linux 6.6 always throws.
   [[nodiscard]] UniqueFd AttachWhileOpen(int ifindex) const;
-  // Attaches one of the object's programs to this side of the interface, before all other programs
-  // there, present and future, until the returned descriptor is closed. Before Linux 6.6 returns no
-  // descriptor, and the program stays attached as after AttachToClsact(). Throws EnvironmentError.
+  // Attaches one of the object's programs to this side of the interface until the returned
+  // descriptor is closed. The program runs before all other programs on this side, also before
+  // programs that are attached later. Before Linux 6.6 returns no descriptor, and the program stays
+  // attached as after AttachToClsact(). Throws EnvironmentError.
   [[nodiscard]] UniqueFd AttachFirst(const char* program, int ifindex, Side side) const;
   // Attaches one of the object's programs until the interface is removed, even if this object ends
   // earlier; replaces the program that AttachToClsact() attached before. Throws EnvironmentError.

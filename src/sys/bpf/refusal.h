@@ -9,17 +9,18 @@ struct bpf_program;
 
 namespace viaduct::bpf {
 
-// Makes libbpf print nothing from now on; libbpf's messages on this thread are kept for
+// Stops libbpf from printing messages. Messages of libbpf on this thread are kept for
 // TakeMessages().
 void KeepMessages();
 // Returns libbpf's messages since the last call, including their line breaks.
 std::string TakeMessages();
 
 // Returns the last line of the kernel's verifier in libbpf's messages, or the last line of the
-// messages if no line is the verifier's.
+// messages if the verifier wrote none of them.
 std::string LastWords(std::string_view messages);
 // Returns the first helper function that the program calls and that this kernel does not have for
-// programs of its type, such as "bpf_redirect_peer()"; "" if the kernel has all of them.
+// programs of its type, such as "bpf_redirect_peer()"; "" if the kernel has all functions that the
+// program calls.
 std::string MissingHelper(const bpf_program* program);
 // Writes the messages to a file in place of the previous one; returns the file's name, "" if it
 // could not be written.

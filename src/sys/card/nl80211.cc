@@ -69,8 +69,8 @@ std::optional<CardInterface> ReadInterface(const nlmsghdr* answer) {
 WirelessCard ReadCard(const nlmsghdr* answer) {
   WirelessCard card;
   card.name = TextOf(Find(answer, NL80211_ATTR_WIPHY_NAME));
-  // A driver that cannot move a card to another namespace does not list the command for that
-  // (nl80211_add_commands_unsplit()).
+  // A driver that cannot move a card to another namespace does not list the command for moving
+  // cards (nl80211_add_commands_unsplit()).
   nlattr* commands = Find(answer, NL80211_ATTR_SUPPORTED_COMMANDS);
   if (commands == nullptr) return card;
   int left = 0;

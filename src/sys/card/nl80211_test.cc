@@ -26,7 +26,7 @@ std::vector<int> BodyOf(const NetlinkMessage& message) {
   return {bytes, bytes + nlmsg_datalen(nlmsg_hdr(message.get()))};
 }
 
-// Returns an answer in the format of the kernel's.
+// Returns an answer in the format in which the kernel sends it.
 NetlinkMessage Answer(uint8_t command) {
   NetlinkMessage message(kFamily, NLM_F_MULTI);
   message.AppendHeader(genlmsghdr{command, 1, 0});
@@ -77,7 +77,7 @@ TEST(Nl80211, WhatHasNoInterfaceIsNone) {
 TEST(Nl80211, RefusesAnInterfaceWithoutCard) {
   NetlinkMessage answer = Answer(NL80211_CMD_NEW_INTERFACE);
   answer.PutU32(NL80211_ATTR_IFINDEX, 7);
-  answer.PutU8(NL80211_ATTR_WIPHY, 2);  // too short
+  answer.PutU8(NL80211_ATTR_WIPHY, 2);  // this attribute is too short
   answer.PutU64(NL80211_ATTR_WDEV, 1);
   EXPECT_THROW(ReadInterface(nlmsg_hdr(answer.get())), Error);
 }

@@ -21,9 +21,9 @@ namespace {
 
 #ifdef VIADUCT_HAS_GENL
 
-// Returns the generic netlink number of nl80211; nothing if the kernel has no Wi-Fi. Searches the
-// list of all families, because a request for the family nl80211 alone loads its kernel module
-// (net/netlink/genetlink.c, ctrl_getfamily()).
+// Returns the generic netlink number of nl80211; nothing if the kernel does not support Wi-Fi.
+// Searches the list of all families, because a request for the family nl80211 alone loads its
+// kernel module (net/netlink/genetlink.c, ctrl_getfamily()).
 std::optional<uint16_t> FindFamily(NetlinkSocket& socket) {
   nl_cache* all = nullptr;
   const int result = genl_ctrl_alloc_cache(socket.get(), &all);

@@ -26,8 +26,9 @@ struct WirelessCard {
   bool movable = false;  // the driver lets its cards change namespaces (WIPHY_FLAG_NETNS_OK)
 };
 
-// The Wi-Fi cards of the machine. The caller keeps owning descriptors of namespaces. For one thread
-// at a time; tests replace this class by a stand-in.
+// The Wi-Fi cards of the machine. Descriptors of namespaces that are passed to the functions still
+// belong to the caller. Only one thread may use an object at a time. Tests replace this class by a
+// stand-in.
 class WirelessCards {
  public:
   virtual ~WirelessCards() = default;
@@ -35,7 +36,8 @@ class WirelessCards {
   // Returns the interfaces of all cards that are in this namespace; none if the kernel has no
   // nl80211. Throws SystemError.
   virtual std::vector<CardInterface> Interfaces(int namespace_fd) = 0;
-  // Returns a card that is in this namespace. Throws SystemError (ENODEV: the card is not in it).
+  // Returns a card that is in this namespace. Throws SystemError (ENODEV: the card is not in this
+  // namespace).
   virtual WirelessCard Inspect(int namespace_fd, uint32_t card) = 0;
   // Moves a card with its interfaces, which are then down and without addresses. An interface keeps
   // its name, unless another interface of the new namespace has that name: then it is renamed to

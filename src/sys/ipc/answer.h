@@ -23,7 +23,8 @@ bool AnswerNext(Connection& connection, const std::function<Reply(Message&)>& pe
 // Enlarges the send buffer, so that answers of the maximum size are sent without waiting.
 void AllowLongAnswers(int socket);
 
-// Answers requests with this code until the connection ends; for a service with a single request.
+// Answers requests with the number `code` until the connection ends. For a service that has only
+// one kind of request.
 void AnswerOnly(UniqueFd connection, const Service& service, Code code,
                 const std::function<nlohmann::json(const nlohmann::json&)>& perform);
 

@@ -33,7 +33,7 @@ T AnswerMember(const Service& service, const nlohmann::json& value, const char* 
 // LimitWaiting() is pending.
 class Caller {
  public:
-  // The grace that is passed to LimitWaiting() for a service that may be stopped (SIGSTOP).
+  // The value to pass to LimitWaiting() as `grace` for a service that may be stopped (SIGSTOP).
   static constexpr auto kGrace = Duration::Seconds(5);
 
   // `pid`: the service's process, for which the destructor waits if it is a child of this process;
@@ -51,10 +51,10 @@ class Caller {
   nlohmann::json CallJson(Code code, const nlohmann::json& arguments = nlohmann::json::object());
   // Throws Error if the service has closed the connection.
   void CheckAlive() const;
-  // Limits the waiting of Call() from now on to `timeout` (none: no limit). If SIGINT, SIGTERM or
-  // SIGHUP is blocked and arrives while Call() waits, Call() throws sys::Interrupted unless the
-  // answer arrives within `grace` of the signal. After a timeout or a signal no further request can
-  // be sent.
+  // Limits the time that each later Call() waits to `timeout` (none: no limit). If SIGINT, SIGTERM
+  // or SIGHUP is blocked and arrives while Call() waits, Call() throws sys::Interrupted, unless the
+  // answer arrives within `grace` after the signal. After a timeout or a signal no further request
+  // can be sent.
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
  private:
@@ -63,7 +63,7 @@ class Caller {
 
   Connection connection_;
   const std::string ended_;
-  const int service_pid_;  // 0: not known
+  const int service_pid_;  // 0: the pid is not known
   const int owner_pid_;
   uint32_t sequence_ = 0;
   bool is_limited_ = false;  // whether LimitWaiting() was called

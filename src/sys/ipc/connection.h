@@ -26,10 +26,10 @@ class Connection {
             const std::vector<int>& descriptors = {}, int flags = 0);
 
   enum class Status { kMessage, kIncomplete, kEnd };
-  // Receives one packet from the socket. Waits for the packet, unless `flags` has MSG_DONTWAIT:
-  // then returns kIncomplete if there is no packet. Returns kMessage if the packet completed
-  // *message, kEnd if the peer has closed or shut down the connection. Throws ProtocolError;
-  // descriptors received with a bad packet are closed.
+  // Receives one packet from the socket. Waits for the packet, unless `flags` has MSG_DONTWAIT; in
+  // that case returns kIncomplete if no packet has arrived. Returns kMessage if the packet
+  // completed *message, kEnd if the peer has closed or shut down the connection. Throws
+  // ProtocolError; descriptors received with a bad packet are closed.
   Status Receive(Message* message, int flags = 0);
 
  private:

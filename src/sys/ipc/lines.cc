@@ -19,7 +19,7 @@ bool LineBuffer::Add(std::string_view bytes) {
   tail_ -= begin_;
   text_.erase(0, begin_);
   begin_ = 0;
-  // Searches only the new bytes: the present text has no newline from tail_ on.
+  // Searches only the new bytes: the bytes from tail_ on that were there before contain no newline.
   size_t from = text_.size();
   text_ += bytes;
   for (size_t end; (end = text_.find('\n', from)) != std::string::npos; from = tail_) {

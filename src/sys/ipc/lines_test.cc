@@ -87,7 +87,7 @@ TEST_F(LineChannelTest, WhatTheOtherEndDoesNotReadIsKept) {
   EXPECT_EQ(one_->Events(), POLLIN | POLLOUT) << "a socket takes less than 2 MB";
   int received = 0;
   while (received < kMany) {
-    one_->Receive();  // sends the bytes that are kept
+    one_->Receive();  // sends the bytes that the previous call has kept
     while (const auto got = other_->Receive()) {
       ASSERT_EQ(*got, line);
       ++received;

@@ -58,8 +58,8 @@ class Code {
       : number_(static_cast<uint16_t>(code)) {}
 
   constexpr uint16_t number() const { return number_; }
-  // Returns the number as an enumerator of a service's enumeration; an unknown number is no
-  // enumerator.
+  // Returns the number as an enumerator of a service's enumeration; for an unknown number, the
+  // result does not equal any enumerator.
   template <class E>
   constexpr E As() const {
     return static_cast<E>(number_);
@@ -90,13 +90,14 @@ static_assert(offsetof(PacketHeader, framing) == 4, "framing stays here in every
 
 inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message continues
 
-// The exception for a peer that has violated the protocol; the connection cannot be used any more.
+// The exception for a peer that has violated the protocol; the connection can no longer be used.
 class ProtocolError : public Error {
  public:
   ProtocolError(const Service& service, std::string_view problem);
 };
 
-// The exception for a request whose number the service does not have; the connection stays usable.
+// The exception for a request whose number the service does not have; the connection can still be
+// used.
 class UnknownRequest : public UsageError {
  public:
   UnknownRequest(const Service& service, Code code);
@@ -123,8 +124,9 @@ class MessageAssembler {
   explicit MessageAssembler(const Service& service) : service_(&service) {}
 
   // Returns the message that this packet completes, if the packet completes one. Throws
-  // ProtocolError for a packet that is truncated, oversized, of another service or version, or no
-  // continuation of the packets before; the descriptors are then closed.
+  // ProtocolError for a packet that is truncated, oversized, of another service or version, or that
+  // does not continue the previous packets. If the function throws, the packet's descriptors are
+  // closed.
   std::optional<Message> Add(std::span<const std::byte> packet, std::vector<UniqueFd> descriptors);
 
  private:

@@ -19,12 +19,12 @@ namespace viaduct::sys {
 namespace {
 
 constexpr int kNetnsCookie = 71;  // SO_NETNS_COOKIE of asm-generic/socket.h
-// The number of rounds in which processes are ended, because they may fork while they are being
-// ended.
+// The number of times that processes are searched and ended: processes may fork while others are
+// being ended.
 constexpr int kRounds = 5;
 
-// Opens the namespace that is mounted on a file, or to which a link in /proc leads, if it is the
-// wanted namespace.
+// Opens the namespace that is mounted on a file, or to which a link in /proc leads, if this
+// namespace has the requested identity.
 UniqueFd OpenIfIs(const std::string& path, const NamespaceId& wanted) {
   UniqueFd found(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!found || NamespaceInode(found.get()) != wanted.inode) return {};

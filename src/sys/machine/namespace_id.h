@@ -26,8 +26,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamespaceId, inode, cookie)
 // calling thread's namespace.
 NamespaceId IdentifyNamespace(int namespace_fd);
 
-// Returns a descriptor of the namespace if it is the calling thread's, a process's, or a named one
-// in any mount namespace; nothing if it is gone, or if only descriptors keep it.
+// Returns a descriptor of the namespace if it is the namespace of the calling thread or of another
+// process, or has a name in any mount namespace. Returns nothing if the namespace is gone, or if
+// only open descriptors keep it alive.
 UniqueFd FindNamespace(const NamespaceId& wanted);
 
 // A file on which a namespace is mounted.
@@ -38,9 +39,9 @@ struct NamespaceMount {
 // Returns the files on which a namespace is mounted, in every mount namespace that a process is in.
 std::vector<NamespaceMount> MountsOfNamespace(uint64_t inode);
 
-// Ends all processes in these namespaces (by inode), except this process: sends SIGTERM, then
-// SIGKILL. The caller must hold the namespaces open, so that their inode numbers are not reused.
-// Throws Error naming the processes that still run.
+// Ends all processes in the namespaces with these inode numbers, except this process: sends
+// SIGTERM, then SIGKILL. The caller must hold the namespaces open, so that their inode numbers are
+// not reused. Throws Error naming the processes that still run.
 void EndProcessesIn(const std::set<uint64_t>& inodes, Duration timeout);
 
 }  // namespace viaduct::sys

@@ -21,8 +21,8 @@ using nlohmann::json;
 constexpr int kVersion = 2;
 constexpr mode_t kRecordMode = 0644;
 
-// Returns the name of the folder of an entry that is being made, before it has the entry's name, or
-// that is being removed; the name identifies the process that makes or removes the entry.
+// Returns the temporary name of an entry's folder while the entry is being made or removed. The
+// name identifies the process that makes or removes the entry.
 std::string UnbornName(const std::string& name) {
   const ProcessIdentity own = OwnIdentity();
   return fmt::format(".new-{}-{}-{}-{}", own.pid, own.start_time, own.pid_namespace, name);
@@ -71,7 +71,8 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   entry->unknown = life == Life::kUnknown;
 }
 
-// Rethrows the present exception if its cause is a shortage, which does not depend on the entry.
+// Rethrows the exception that is being handled if its cause is a shortage (of descriptors or
+// memory), because a shortage says nothing about the entry.
 void ThrowIfShortage(const std::exception& error) {
   const auto* call = dynamic_cast<const SystemError*>(&error);
   if (call != nullptr && IsShortage(call->error_number())) throw;
@@ -126,7 +127,7 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
     ReadMaker(found.lines, &found.entry);
   } catch (const std::exception& error) {
     ThrowIfShortage(error);
-    // Marks the entry as damaged, unless another process is just removing it.
+    // Marks the entry as damaged, unless another process is removing the entry at the same time.
     if (!IsStill(found.folder.get(), root, name)) return std::nullopt;
     found.entry.damage = error.what();
   }
@@ -229,7 +230,7 @@ void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
   const UniqueFd root = OpenTrusted(place_);
   if (!root) return;
   const auto found = Read(root.get(), entry.name);
-  // Returns if the entry was removed meanwhile, even if another entry has taken its name.
+  // Returns if another process has removed the entry, even if another entry has taken its name.
   if (!found || !SameMaker(found->entry, entry)) return;
   // Renames the entry's folder first, so that the entry is not listed as damaged while it is being
   // removed.
@@ -237,7 +238,8 @@ void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
     if (errno == ENOENT) return;
     throw SystemError(what, errno);
   }
-  // Restores the name if the renamed folder is another entry's, which has just taken the name.
+  // If the renamed folder belongs to another entry, which has just been made under this name,
+  // restores the folder's name.
   if (!IsStill(found->folder.get(), root.get(), unborn)) {
     renameat2(root.get(), unborn.c_str(), root.get(), entry.name.c_str(), RENAME_NOREPLACE);
     return;

@@ -36,14 +36,15 @@ struct RegistryEntry {
   // name.
   std::filesystem::path folder;
   int pid = 0;  // pid of the maker; 0: the record is damaged
-  // The maker's start time, and in the next member its pid namespace, as in sys::ProcessIdentity.
+  // The maker's start time and (in the next member) the maker's pid namespace, as in
+  // sys::ProcessIdentity.
   uint64_t start_time = 0;
   uint64_t pid_namespace = 0;
   uint32_t uid = 0;      // the user for whom the entry was made
   std::string created;   // date and time in UTC, ISO 8601
   bool alive = false;    // false: the maker is known to have ended
   bool unknown = false;  // this process's pid namespace does not show the maker
-  std::string damage;    // the reason for which the record cannot be read; "": it can
+  std::string damage;    // the reason why the record cannot be read; "": the record can be read
 
   std::string label() const { return name; }  // the entry's name in messages
   ProcessIdentity maker() const { return {pid, start_time, pid_namespace}; }
@@ -104,8 +105,8 @@ class Registry {
   // entry.
   UniqueFd Open(const RegistryEntry& entry) const;
 
-  // Removes an entry. Returns the problems, one line each. It is no problem if the entry is gone,
-  // or another entry has its name now.
+  // Removes an entry. Returns the problems, one line each. If the entry is already gone, or another
+  // entry has its name now, this is not reported as a problem.
   std::vector<std::string> Remove(const RegistryEntry& entry) const;
   // Removes each entry whose maker is dead by calling `remove`, which must end with Remove(). Also
   // removes the folders of makers that ended before the folder got the entry's name. Damaged

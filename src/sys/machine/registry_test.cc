@@ -138,7 +138,8 @@ TEST_F(RegistryTest, NothingIsThereBeforeTheFirst) {
 TEST_F(RegistryTest, TheLastTakesTheFolderThatDoesNotStay) {
   const OwnEntry one = Things().Take(Named("one")), two = Things().Take(Named("two"));
   EXPECT_THAT(Things().Remove(one), IsEmpty());
-  EXPECT_THAT(Things().Remove(one), IsEmpty());  // a removed entry is no problem
+  // Removing an entry twice is not reported as a problem.
+  EXPECT_THAT(Things().Remove(one), IsEmpty());
   EXPECT_TRUE(fs::exists(Root()));
   EXPECT_THAT(Things().Remove(two), IsEmpty());
   EXPECT_FALSE(fs::exists(Root()));
@@ -216,7 +217,7 @@ TEST_F(RegistryTest, AMakerKilledBeforeNamingLeavesNothingForLong) {
   EXPECT_THAT(List(), IsEmpty());
   EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), SizeIs(1));
   EXPECT_TRUE(Things().HasDead());
-  // Takes the name, which is free, although its first maker was killed.
+  // Takes the name of an entry whose maker was killed: the name is free.
   const OwnEntry own = Things().Take(Named("one"));
   EXPECT_THAT(RemoveDead(), IsEmpty());
   EXPECT_FALSE(Things().HasDead());

@@ -112,7 +112,8 @@ Feature Run(Feature feature, const Probe& probe) {
     feature.remedy.clear();
     return feature;
   }
-  // Sets kUnknown if the privilege is missing, because that shows nothing about the kernel.
+  // Sets kUnknown if the privilege is missing, because the failure then shows nothing about the
+  // kernel.
   const bool unprivileged = error_number == EPERM || error_number == EACCES;
   feature.state = unprivileged ? Feature::State::kUnknown : Feature::State::kAbsent;
   if (unprivileged) feature.remedy = "run as root to find out";

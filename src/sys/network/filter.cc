@@ -16,8 +16,8 @@
 namespace viaduct::sys {
 namespace {
 
-// Offsets and a size (IEEE 802.1Q): the offset of a VLAN tag in a frame, of the tag's control
-// information, and of the bytes behind the tag; and the size of the tag.
+// Numbers of IEEE 802.1Q, in bytes: the offset of a VLAN tag in a frame, the offset of the tag's
+// control information, the offset of the first byte after the tag, and the size of the tag.
 constexpr uint32_t kTag = 12, kTagControl = 14, kBehindTag = 16, kTagBytes = 4;
 // The first offset at which a load reads the kernel's data about the frame instead of the frame's
 // bytes.
@@ -63,15 +63,16 @@ std::vector<sock_filter> ReadBehindTag(sock_filter each) {
   return read;
 }
 
-// Returns the number of new instructions that replace the `passed` instructions after `from`, which
-// a jump passes.
+// Returns the distance of a jump in the new instructions. The old jump, at index `from`, skips
+// `passed` old instructions; `places` has the index of the first new instruction for each old
+// instruction.
 uint32_t Between(const std::vector<uint32_t>& places, size_t from, uint32_t passed) {
   return places[from + 1 + passed] - places[from + 1];
 }
 
 std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
   std::vector<sock_filter> all;
-  std::vector<uint32_t> places;  // the first new instruction for each instruction of `plain`
+  std::vector<uint32_t> places;  // for each instruction of `plain`: index of its first new one
   for (const sock_filter& each : plain) {
     places.push_back(static_cast<uint32_t>(all.size()));
     for (const sock_filter& read : ReadBehindTag(each)) all.push_back(read);

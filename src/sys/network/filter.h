@@ -11,8 +11,8 @@
 
 namespace viaduct::sys {
 
-// Owns the instructions of a filter; Program() points into them and is valid as long as this object
-// exists.
+// Owns the instructions of a filter; the result of Program() points to the instructions and is
+// valid as long as this object exists.
 class PacketFilter {
  public:
   // Compiles a filter for Ethernet frames. The empty string passes all frames (no instructions).
@@ -20,8 +20,8 @@ class PacketFilter {
   // in root's half: for some thousand addresses libpcap takes minutes, and a gigabyte of memory.
   static PacketFilter Compile(const std::string& expression);
   PacketFilter() = default;
-  // Takes instructions that another process has compiled. The kernel checks the instructions, and
-  // Attach() checks their number.
+  // Takes over instructions that another process has compiled. The kernel checks the instructions
+  // themselves, and Attach() checks how many there are.
   explicit PacketFilter(std::vector<sock_filter> instructions)
       : instructions_(std::move(instructions)) {}
 

@@ -109,7 +109,8 @@ TEST_P(FilterRootTest, ASocketGetsWhatTheFilterMatchesOnTheWire) {
     Send(frames[i]);
   }
   // Sends a last frame twice: the kernel passes each frame to both sockets before the next frame,
-  // so that `some` has received all frames once `all` has received both of these.
+  // so that `some` has received all its frames when `all` has received both copies of the last
+  // frame.
   constexpr size_t kEnd = 200;
   std::vector<std::byte> end = frames[0];
   end.back() = std::byte{kEnd};

@@ -76,7 +76,7 @@ IpCounters IpDrops(int namespace_fd) {
 
 uint64_t SendingDrops(std::string_view proc_net_dev, std::string_view interface) {
   constexpr size_t kDropped =
-      11;  // index after the name: 8 numbers of reception, then the 4th of sending
+      11;  // index among the line's numbers: after 8 of reception, and 3 others of sending
   std::istringstream lines{std::string(proc_net_dev)};
   uint64_t drops = 0;
   for (std::string line; std::getline(lines, line);) {

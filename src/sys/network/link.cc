@@ -226,7 +226,8 @@ void Netlink::SetUpAndArp(int ifindex, bool up, bool arp) {
 
 namespace {
 
-// Checks the condition every millisecond; returns false if it is not met within the timeout.
+// Checks a condition every millisecond. Returns false if the condition is not met within the
+// timeout.
 template <class Condition>
 bool AwaitCondition(Condition condition, Duration timeout) {
   const Instant deadline = MonotonicClock::Now() + timeout;
@@ -400,7 +401,8 @@ void Netlink::SetNeighbour(int ifindex, const wire::IpAddress& address, uint16_t
 }
 
 void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
-  std::vector<std::pair<uint8_t, std::vector<std::byte>>> unresolved;  // family and address
+  // The family and the address of each unresolved neighbour.
+  std::vector<std::pair<uint8_t, std::vector<std::byte>>> unresolved;
   NetlinkMessage dump(RTM_GETNEIGH, NLM_F_DUMP);
   dump.AppendHeader(ndmsg{});
   socket_.Query(dump, "list the neighbours on " + Describe(ifindex), [&](const nlmsghdr* answer) {
@@ -420,7 +422,8 @@ void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
     NetlinkMessage message(RTM_DELNEIGH, 0);
     message.AppendHeader(header);
     message.Put(NDA_DST, address.data(), address.size());
-    // Ignores an error: the neighbour may be gone, or its address may be known by now.
+    // Ignores an error: meanwhile the neighbour may have been removed, or its address may have
+    // become known.
     socket_.TryRequest(message);
   }
 }

@@ -46,8 +46,8 @@ struct VethEnd {
   std::optional<wire::MacAddress> mac;  // absent: the kernel chooses a random address
   int mtu = 1500;
   // The interface's number; 0: the kernel chooses it. If the two ends have the same number, the
-  // kernel processes the carrier up to a second late (net/core/link_watch.c takes them for one
-  // stand-alone device).
+  // kernel processes the carrier up to a second late (net/core/link_watch.c mistakes the pair for
+  // one device without a peer).
   int ifindex = 0;
 };
 
@@ -67,8 +67,8 @@ class Netlink {
   // Creates a learning bridge without spanning tree, multicast snooping and forward delay; it is
   // down.
   void CreateBridge(const std::string& name, int mtu);
-  // Deletes a link. It is no error if the link is gone already, for example with the namespace of
-  // its other end.
+  // Deletes a link. Does nothing if the link is already gone, for example because the namespace of
+  // its other end was removed.
   void DeleteLink(int ifindex);
 
   // Return nullopt if there is no such interface.
@@ -80,9 +80,9 @@ class Netlink {
 
   void SetUp(int ifindex, bool up);
   void SetUpAndArp(int ifindex, bool up, bool arp);  // sets both in one request
-  // Waits until the kernel really transmits on an interface that is up: the kernel processes a new
-  // carrier in the background, and drops frames that are sent before that. Returns false if there
-  // is no carrier within the timeout.
+  // Waits until the kernel transmits frames on an interface that is up. The kernel processes a new
+  // carrier in the background, and until then drops frames. Returns false if the interface has no
+  // carrier within the timeout.
   bool AwaitRunning(const std::string& name, Duration timeout);
   // Waits until no address of an interface is tentative (RFC 4862 section 5.4). The kernel sends
   // nothing from a tentative address; even without duplicate address detection an address stays
@@ -98,11 +98,11 @@ class Netlink {
   void SetMac(int ifindex, const wire::MacAddress& mac);
   void SetMaster(int ifindex, int master_ifindex);  // 0: removes it from its master
   void SetArp(int ifindex, bool on);                // false: IFF_NOARP
-  // Sets whether the kernel makes IPv6 link-local addresses: true: from the MAC address (EUI-64;
-  // the kernel's default); false: none.
+  // Sets whether the kernel makes IPv6 link-local addresses. True: from the MAC address (EUI-64;
+  // the kernel's default). False: the kernel makes no such addresses.
   void SetIpv6LinkLocal(int ifindex, bool on);
   // Moves an interface that is down to another namespace, under another name. With `keeps_ifindex`
-  // it is an error (EBUSY) if the ifindex is taken in that namespace; without it the ifindex may
+  // it is an error (EBUSY) if the ifindex is taken in that namespace; otherwise the ifindex may
   // change.
   void MoveLink(int ifindex, int namespace_fd, const std::string& new_name,
                 bool keeps_ifindex = false);
@@ -123,8 +123,8 @@ class Netlink {
   void AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
                              const wire::MacAddress& mac);
   // HoldNeighbour() makes packets to this neighbour wait in the neighbour's queue
-  // (unres_qlen_bytes), as if its MAC address were being resolved; ReleaseNeighbour() sends them in
-  // their order.
+  // (unres_qlen_bytes), as if its MAC address were being resolved; ReleaseNeighbour() sends the
+  // waiting packets in their order.
   void HoldNeighbour(int ifindex, const wire::IpAddress& address);
   void ReleaseNeighbour(int ifindex, const wire::IpAddress& address, const wire::MacAddress& mac);
 
@@ -142,7 +142,8 @@ class Netlink {
   NetlinkSocket socket_;
 };
 
-// A change of an interface, or its present state (the kernel may report the same state again).
+// An event: a change of an interface, or the current state of the interface (the kernel may report
+// the same state more than once).
 struct LinkEvent {
   int ifindex = 0;
   std::string name;
@@ -157,16 +158,16 @@ struct LinkEvent {
 class LinkMonitor {
  public:
   explicit LinkMonitor(int namespace_fd);
-  // Takes over the monitor of another process, which was passed to this process. Needs no
+  // Takes over the monitor of another process, whose socket was passed to this process. Needs no
   // privilege.
   explicit LinkMonitor(UniqueFd socket) : socket_(std::move(socket)) {}
   UniqueFd Release() { return std::move(socket_); }
-  // Makes Read() return the present state of every link, in the form of events.
+  // Requests an event for every link, so that Read() returns the current state of all links.
   void RequestAll();
   // Returns a descriptor that is readable if Read() has events.
   int fd() const { return socket_.get(); }
-  // Returns all events so far; does not block. `lost` becomes true if the kernel has dropped events
-  // (ENOBUFS): the caller must then query the links.
+  // Returns all events that have arrived; does not block. `lost` becomes true if the kernel has
+  // dropped events (ENOBUFS): the caller must then query the links.
   std::vector<LinkEvent> Read(bool* lost = nullptr);
 
  private:

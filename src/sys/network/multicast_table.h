@@ -17,21 +17,21 @@ namespace viaduct::sys {
 inline constexpr size_t kMaxMulticastInterfaces = 32;
 
 // Makes the namespace forward packets to multicast groups among these interfaces (at most
-// kMaxMulticastInterfaces) by the table that belongs to the returned socket (non-blocking). From
-// now on the table identifies an interface by its index in `ifindexes`. Forwarding of unicast
-// packets need not be enabled. A process that has the socket can change the table without
-// privileges; the kernel removes the table when the last copy of the socket is closed. Throws
-// UsageError for too many interfaces, EnvironmentError if the kernel has no such table, SystemError
-// (EADDRINUSE: another process has the table).
+// kMaxMulticastInterfaces) by the table that belongs to the returned socket (non-blocking). The
+// table identifies an interface by its index in `ifindexes`. Forwarding of unicast packets need not
+// be enabled. A process that has the socket can change the table without privileges; the kernel
+// removes the table when the last copy of the socket is closed. Throws UsageError for too many
+// interfaces, EnvironmentError if the kernel has no such table, SystemError (EADDRINUSE: another
+// process has the table).
 UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
                               const std::vector<int>& ifindexes);
 
-// A flow as the kernel distinguishes them. The kernel accepts a source's packets to a group from
-// one interface only.
+// A flow of packets to a multicast group. The kernel identifies a flow by the source, the group and
+// the input interface; it accepts a source's packets to a group from one interface only.
 struct MulticastFlow {
   wire::IpAddress source;
   wire::IpAddress group;
-  int input = 0;  // index of the interface in the list
+  int input = 0;  // index of the input interface in `ifindexes`
   friend auto operator<=>(const MulticastFlow&, const MulticastFlow&) = default;
 };
 
@@ -43,14 +43,15 @@ class MulticastTable {
 
   // Returns a descriptor that is readable if Read() has a flow.
   int fd() const { return socket_.get(); }
-  // Returns the next flow that has no entry, whose first packets the kernel keeps for 10 s; or a
-  // flow that arrives on another interface than the input of its entry, which the kernel reports at
-  // once and then every 3 s (MFC_ASSERT_THRESH). Does not block.
+  // Returns the next flow that the kernel has reported: either a flow that has no entry (the kernel
+  // keeps its first packets for 10 s), or a flow that arrives on another interface than the input
+  // of its entry (the kernel reports such a flow at once and then every 3 s, MFC_ASSERT_THRESH).
+  // Does not block.
   std::optional<MulticastFlow> Read();
   // Makes the kernel send the flow's packets, including the kept packets, to these interfaces if
   // their TTL exceeds 1. Replaces the entry of the same source and group. Throws SystemError.
   void Set(const MulticastFlow& flow, const std::set<int>& outputs);
-  // Removes the flow's entry. A missing entry is no error.
+  // Removes the flow's entry. A missing entry is not an error.
   void Remove(const MulticastFlow& flow);
   // Removes all entries, including those that other processes made: the kernel reports their flows
   // again. Throws SystemError.

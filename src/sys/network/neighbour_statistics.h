@@ -10,7 +10,7 @@ namespace viaduct::sys {
 // Returns the number of packets that the kernel has discarded since the machine was started because
 // too many packets waited for the same neighbour's address (unres_qlen_bytes of arp(7)). The kernel
 // counts the packets of all network namespaces together, and shows the number only in the initial
-// one; in other namespaces returns nothing.
+// namespace. In other namespaces returns nothing.
 std::optional<uint64_t> UnresolvedDiscards();
 
 // Returns the sum of a column in the text of a file of /proc/net/stat: a line of names, and a line

@@ -83,7 +83,7 @@ void NetlinkMessage::Nest(int attribute, const std::function<void()>& fill) {
   nla_nest_end(message_, start);
 }
 
-// The answer to one request.
+// The answer to one request, as libnl's callbacks collect it.
 struct NetlinkSocket::Answer {
   const std::function<void(const nlmsghdr*)>* each = nullptr;
   bool done = false;
@@ -170,7 +170,7 @@ NetlinkSocket::NetlinkSocket(UniqueFd socket) {
   SystemCall("unsubscribe", bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address));
   const int flags = SystemCall("fcntl", fcntl(fd, F_GETFL));
   SystemCall("fcntl", fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
-  std::array<char, 1> old;  // memory for one earlier event; each is one message
+  std::array<char, 1> old;  // memory for one earlier event; each recv() removes one event
   while (recv(fd, old.data(), old.size(), MSG_DONTWAIT) >= 0 || errno == ENOBUFS) {
   }
   TakeOver(NETLINK_ROUTE, std::move(socket));
@@ -204,9 +204,9 @@ int NetlinkSocket::Exchange(NetlinkMessage& message, Answer* answer) {
   nl_cb_err(callbacks.get(), NL_CB_CUSTOM, Answer::OnError, answer);
   while (!answer->done) {
     const int result = nl_recvmsgs(socket_, callbacks.get());
-    // Ignores NLE_DUMP_INTR: if a list changed while it was read, the answer has all entries that
-    // existed all the time, and is read to its end; a caller that follows changes receives an event
-    // for each change, and queries again.
+    // Ignores NLE_DUMP_INTR, which means that a list changed while it was read. The answer is
+    // nevertheless read to its end, and has all entries that existed during the complete reading. A
+    // caller that follows changes receives an event for each change, and queries the list again.
     if (result < 0 && result != -NLE_DUMP_INTR && !answer->done) {
       throw Error(std::string("receive a netlink answer: ") + nl_geterror(result));
     }

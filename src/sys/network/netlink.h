@@ -52,7 +52,7 @@ class NetlinkMessage {
 };
 
 // Returns the kernel's explanation in the NLMSG_ERROR with this body (NLMSGERR_ATTR_MSG), or
-// nothing.
+// nothing if the kernel gave no explanation.
 std::string ExplanationOf(const nlmsgerr* error);
 
 // One netlink socket, of the route family unless another family is given (NETLINK_SOCK_DIAG). The
@@ -102,9 +102,9 @@ class NetlinkSocket {
   nl_sock* socket_ = nullptr;
 };
 
-// Opens a socket in the calling thread's namespace and only binds its address: NetlinkSocket::Of()
-// completes it when it is used, and opening it takes a fifth of the system calls. Throws
-// SystemError.
+// Opens a socket in the calling thread's namespace and binds its address. NetlinkSocket::Of() makes
+// all other settings when the socket is used, so that opening takes only a fifth of the system
+// calls. Throws SystemError.
 UniqueFd OpenNetlinkSocket(int netlink_family);
 
 }  // namespace viaduct::sys

@@ -21,7 +21,7 @@ std::string NamespacePath(const std::string& name);
 bool NamespaceExists(const std::string& name);
 
 // Makes the directory of names a shared mount point, unless it is one already. CreateNamespace()
-// and NameNamespace() do that themselves.
+// and NameNamespace() do this without being asked.
 void PrepareNamespaceDirectory();
 
 // Makes a named namespace in which the loopback interface is down. The calling thread's namespace
@@ -29,9 +29,9 @@ void PrepareNamespaceDirectory();
 // taken).
 void CreateNamespace(const std::string& name);
 
-// Makes a named namespace and moves the calling thread into it, which needs no further thread. For
-// processes that keep track of their namespace themselves. Returns the namespace's descriptor.
-// Throws SystemError, after which the thread may be in a namespace without name.
+// Makes a named namespace and moves the calling thread into it, so that no further thread is
+// needed. For processes that record which namespace they are in. Returns the namespace's
+// descriptor. Throws SystemError, and in that case the thread may be in a namespace without a name.
 // PrepareNamespaceDirectory() must be called before the first call.
 UniqueFd EnterNewNamespace(const std::string& name);
 
@@ -43,7 +43,7 @@ UniqueFd CreateNamelessNamespace();
 void NameNamespace(int namespace_fd, const std::string& name);
 
 // Removes the name; the kernel destroys the namespace, asynchronously, once no process, socket or
-// descriptor of it exists. It is no error if the name is already gone.
+// descriptor of it exists. A missing name is not an error.
 void DeleteNamespace(const std::string& name);
 
 // Return a descriptor of a namespace: of a named namespace, the calling thread's, or a process's.
@@ -59,8 +59,8 @@ UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::stri
 // Returns the inode number that identifies a namespace (`readlink /proc/PID/ns/net`).
 uint64_t NamespaceInode(int namespace_fd);
 
-// Returns the processes in any of these namespaces (by inode), without the calling process.
-// Processes that cannot be inspected (of other users, zombies) are not returned.
+// Returns the processes that are in any of the namespaces with these inode numbers, except for the
+// calling process. Processes that cannot be inspected (of other users, zombies) are not returned.
 std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes);
 
 // Puts the calling thread into another namespace while this object exists. Does nothing, and needs

@@ -37,7 +37,8 @@ class Ethtool {
                ioctl(socket_.get(), SIOCETHTOOL, &request));
   }
 
-  // Returns the names of all features that the kernel knows; a name's index is the feature's bit.
+  // Returns the names of all features that the kernel knows; the index of a name is the number of
+  // the feature's bit.
   std::vector<std::string> FeatureNames() {
     // Allocates the query, which has a header and one count, in units of 8 bytes for the alignment
     // of its mask.

@@ -19,7 +19,7 @@ enum class Offloads {
 // offloads that are still on (hardware that cannot switch them off). Frames are then at most MTU
 // long and, for kAll, checksums complete.
 void DisableOffloads(int namespace_fd, const std::string& interface, Offloads which);
-// Switches these offloads (which ActiveOffloads() returned before) on again, as far as the device
+// Switches on again the offloads that ActiveOffloads() returned earlier, as far as the device
 // permits.
 void EnableOffloads(int namespace_fd, const std::string& interface,
                     const std::vector<std::string>& names);
@@ -34,10 +34,10 @@ uint32_t ReceiveQueues(int namespace_fd, const std::string& interface);
 // Returns the driver's name (ethtool -i), or nothing if it is not known.
 std::string DriverOf(int namespace_fd, const std::string& interface);
 
-// Makes the driver free sent packets when it next sends, instead of in an interrupt, and own their
-// memory itself, so that it counts for no sender's socket (virtio_net without NAPI,
-// drivers/net/virtio_net.c): for an interface whose queue need not limit any sender. The interface
-// must be down.
+// Changes how the driver virtio_net without NAPI frees packets that were sent
+// (drivers/net/virtio_net.c): the driver frees the packets when it sends the next ones, instead of
+// in an interrupt, and their memory no longer counts for the sender's socket. For an interface
+// whose queue need not limit any sender. The interface must be down.
 void DisableTransmitInterrupts(int namespace_fd, const std::string& interface);
 
 }  // namespace viaduct::sys

@@ -13,7 +13,8 @@
 namespace viaduct::sys {
 namespace {
 
-// The size of a socket buffer for a burst of a few thousand full frames; a ring holds more.
+// The size of a socket buffer for a burst of a few thousand full frames; a ring has space for more
+// frames.
 constexpr int kBufferBytes = 8 << 20;
 
 }  // namespace

@@ -23,8 +23,8 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 // if that is permitted (CAP_NET_ADMIN). Throws SystemError.
 void EnlargeBuffers(int fd);
 
-// Binds a socket of OpenPacketSocket(), which from now on receives the frames of this type (host
-// order; ETH_P_ALL: all) on this interface. Throws SystemError.
+// Binds a socket of OpenPacketSocket(), so that the socket receives the frames of this EtherType
+// (host byte order; ETH_P_ALL: all frames) on this interface. Throws SystemError.
 void BindPacketSocket(int fd, int ifindex, uint16_t ether_type);
 
 // Makes the socket bypass the interface's queueing discipline and its classifiers when it sends

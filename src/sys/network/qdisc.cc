@@ -69,8 +69,8 @@ void FillNetem(NetlinkMessage& message, const Netem& netem) {
   options.limit = netem.limit;
   options.loss = Probability(netem.loss);
   options.duplicate = Probability(netem.duplicate);
-  // Sets `gap` to 1 so that netem may reorder every frame: it sends a frame at once with this
-  // probability, and otherwise delays it.
+  // Sets `gap` to 1 so that netem may reorder every frame: netem sends a frame at once with the
+  // probability of reordering, and otherwise delays the frame.
   options.gap = netem.reorder > 0 ? 1 : 0;
   message.AppendHeader(options);
   message.PutU64(TCA_NETEM_LATENCY64, static_cast<uint64_t>(netem.delay.nanoseconds()));
@@ -176,7 +176,8 @@ std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present) {
   std::string kind;
   for (const PresentQdisc& qdisc : present) {
     if (&qdisc == &*root || TC_H_MAJ(qdisc.parent) != TC_H_MAJ(root->handle)) continue;
-    if (!keeps_times(qdisc)) return "";  // a frame may pass this qdisc, without its time
+    // This qdisc may pass on a frame without its departure time.
+    if (!keeps_times(qdisc)) return "";
     kind = qdisc.kind;
   }
   return kind;

@@ -11,8 +11,8 @@
 
 namespace viaduct::sys {
 
-// The place of a qdisc: its handle is MAJOR:0, its parent kRootQdisc, or QdiscChild(major) of a
-// classful qdisc.
+// The handle of a new qdisc is MAJOR:0. Its parent is kRootQdisc, or QdiscChild(major) if the qdisc
+// is below a classful qdisc.
 inline constexpr uint32_t kRootQdisc = 0xFFFFFFFFU;  // TC_H_ROOT
 inline constexpr uint32_t QdiscHandle(uint16_t major) { return uint32_t{major} << 16; }
 inline constexpr uint32_t QdiscChild(uint16_t major) { return uint32_t{major} << 16 | 1; }
@@ -51,7 +51,7 @@ void AddNetem(Netlink& session, const QdiscPlace& place, const Netem& parameters
 void AddPacketFifo(Netlink& session, const QdiscPlace& place, uint32_t packets);
 // Adds a qdisc by its kernel name with its default parameters (codel, pie, fq_codel; not red).
 void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::string& kind);
-// Restores the interface's default queue; a missing qdisc is no error.
+// Restores the interface's default queue; a missing qdisc is not an error.
 void RemoveRootQdisc(Netlink& session, int ifindex);
 // Returns the kernel name of the root qdisc: "noqueue", "tbf"...
 std::string RootQdisc(Netlink& session, int ifindex);

@@ -150,7 +150,8 @@ bool HasDefaultRules(Netlink& session, wire::Family family) {
 
 namespace {
 
-// Whether a list of the kernel has entries; false if the kernel does not support the kind of list.
+// Whether a list of packet rules in the kernel has entries. False if the kernel does not support
+// this kind of list.
 bool HasEntries(int namespace_fd, int netlink_family, NetlinkMessage& query) {
   bool any = false;
   try {

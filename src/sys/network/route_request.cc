@@ -44,7 +44,7 @@ rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
   return header;
 }
 
-// Appends a hop in the format of RTA_MULTIPATH: an rtnexthop and its attribute.
+// Appends a hop in the format of RTA_MULTIPATH: an rtnexthop and the attribute with the gateway.
 void AppendHop(std::vector<char>& bytes, const RouteEntry& route, const RouteHop& hop) {
   const size_t length = hop.gateway ? static_cast<size_t>(hop.gateway->Length()) : 0;
   rtnexthop header{};

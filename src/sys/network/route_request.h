@@ -21,7 +21,8 @@ enum class RouteAction {
 // A next hop of a route.
 struct RouteHop {
   std::optional<wire::IpAddress> gateway = std::nullopt;  // absent: the destination is on the link
-  // The interface; 0: the kernel finds it by the gateway (only for a route with one hop).
+  // The ifindex of the next hop; 0: the kernel finds the interface by the gateway (only for a route
+  // with one hop).
   int ifindex = 0;
 };
 

@@ -17,8 +17,8 @@ struct RouteRule {
   // The rule with the lowest priority is applied first; 0: before all existing rules except the
   // local one.
   uint32_t priority = 0;
-  // The interface on which packets arrive to which the rule applies ("lo": packets that programs of
-  // the namespace send); empty: the rule applies to all packets.
+  // The rule applies only to packets that arrive on this interface ("lo": packets that programs of
+  // the namespace send). Empty: the rule applies to all packets.
   std::string incoming = {};
 };
 

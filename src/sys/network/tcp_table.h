@@ -10,8 +10,8 @@ namespace viaduct::sys {
 // in Linux' documentation) that still have something to send: data, or the end of the connection,
 // that was not sent or not acknowledged.
 size_t CountUnsentTcp(std::string_view table);
-// Returns the number of such connections in the IPv4 and IPv6 tables of the calling thread's
-// network namespace.
+// Returns the number of connections that still have something to send, in the IPv4 and IPv6 tables
+// of the calling thread's network namespace.
 size_t CountUnsentTcp();
 
 }  // namespace viaduct::sys

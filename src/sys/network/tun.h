@@ -31,10 +31,10 @@ uint64_t TapDrops(int namespace_fd, int ifindex);
 // Removes a device that OpenTap() made, even if it is open or was made persistent through a
 // descriptor (TUNSETPERSIST). Does nothing if the device is gone. Throws SystemError.
 void RemoveTap(int namespace_fd, int ifindex);
-// Makes the kernel compute checksums and segment TCP again, which OpenTap() left to the reader, if
-// the device, which has one queue, still exists: for a reader that was killed. Waits a while for
-// the device to be closed; leaves the device as it is if another program still has it open. Throws
-// SystemError.
+// Cleans up after a reader that was killed: if the device, which must have one queue, still exists,
+// makes the kernel again compute checksums and segment TCP, which OpenTap() had left to the reader.
+// Waits a short time until the device is closed. Changes nothing if another program still has the
+// device open. Throws SystemError.
 void ResetTap(int namespace_fd, int ifindex);
 
 }  // namespace viaduct::sys

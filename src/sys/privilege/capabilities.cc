@@ -41,7 +41,7 @@ void KeepCapabilities(std::span<const int> capabilities) {
 void BoundCapabilities() {
   for (int capability = 0;; ++capability) {
     const int is_there = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    if (is_there < 0) return;  // the kernel has no capability of this or a higher number
+    if (is_there < 0) return;  // the kernel has no capabilities with this number or higher numbers
     // Continues if the capability is not in the bounding set. In a node of another lab the other
     // capabilities are already out of the set, and so is the capability to drop them.
     if (is_there == 0 || MayStay(capability)) continue;

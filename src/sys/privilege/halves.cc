@@ -50,13 +50,13 @@ void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, entries);
   ends.second.reset();
   ipc::Connection steward(std::move(ends.first), kStewardService);
-  // Waits until the steward has left this process's group: before that, a signal that kills this
-  // whole process group also kills the steward.
+  // Waits until the steward has left this process's group: before that, a signal that kills all
+  // processes of this group also kills the steward.
   if (!Receive(steward)) throw Error("the privileged process of the command did not start");
   the_steward.emplace(std::move(steward));
 }
 
-// Returns the user of the process at the other end of a connection; -1 if the descriptor is no
+// Returns the user of the process at the other end of a connection; -1 if the descriptor is not a
 // connection.
 uid_t PeerOf(int connection) {
   int type = 0;

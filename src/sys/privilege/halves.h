@@ -1,4 +1,5 @@
-// The two halves of the command, as the user's half starts and uses them (sys/privilege/steward.h).
+// Starts root's half of the command from the user's half, and requests services of root's half
+// (sys/privilege/steward.h describes the two halves).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -27,8 +28,8 @@ bool HasRootsHalf();
 // EnvironmentError if sudo refuses. For a process with a single thread.
 void NeedRootsHalf(ServiceEntries entries);
 
-// Declares that this process will start no steward, and so no sudo. Unless the process is root, no
-// program that it executes from now on gains privileges.
+// Declares that this process will not start a steward, and therefore will not start sudo. Unless
+// the process is root, programs that it executes after this call cannot gain privileges.
 void NeedNoRoot();
 
 // A process of root's half that runs a service.
@@ -44,7 +45,7 @@ ipc::Caller CallerOf(const ipc::Service& service, std::string ended);
 // Starts a service, sends it one request, and ends it.
 nlohmann::json AskOnce(const ipc::Service& service, ipc::Code code,
                        const nlohmann::json& arguments = nlohmann::json::object());
-// Closes the connection to the steward: for a forked process that needs no further service.
+// Closes the connection to the steward: for a forked process that will request no further service.
 void LeaveRootsHalf();
 
 }  // namespace viaduct::privilege

@@ -23,8 +23,8 @@ using ipc::Reply;
 // The time between SIGTERM and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Milliseconds(500);
 
-// Ends all descendants of this process, in several rounds; the next round finds descendants that
-// were forked meanwhile.
+// Ends all descendants of this process. The loop runs several times, because descendants may fork
+// while others are being ended.
 void EndDescendants() {
   for (int round = 0; round < 5; ++round) {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -19,7 +19,7 @@ using ipc::Member;
 using nlohmann::json;
 
 // Returns this process's environment variables, with the values in `changed` in place of the
-// present ones.
+// current values.
 std::map<std::string, std::string> Variables(std::map<std::string, std::string> changed) {
   for (const std::string& variable : sys::OwnEnvironment()) {
     const size_t end = variable.find('=');
@@ -36,8 +36,8 @@ mode_t FileMask() {
   return mask;
 }
 
-// Widened() converts each byte to one of the first 256 characters of Unicode, in UTF-8; Narrowed()
-// converts the characters back to bytes.
+// Widened() converts each byte of a text to one of the first 256 characters of Unicode, in UTF-8.
+// Narrowed() converts the characters back to bytes.
 std::string Widened(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

@@ -28,8 +28,8 @@
 namespace viaduct::privilege {
 namespace {
 
-// Closes all descriptors except the connection, which it returns under another number: a pipe or
-// terminal of the caller must not stay open because a lab continues to run.
+// Closes all descriptors except the connection, whose new descriptor it returns. A pipe or terminal
+// of the caller must not be kept open by a lab that continues to run.
 UniqueFd KeepOnly(int connection) {
   UniqueFd kept(SystemCall("fcntl F_DUPFD", fcntl(connection, F_DUPFD_CLOEXEC, 3)));
   sys::DropStandardStreams();
@@ -65,8 +65,8 @@ void Refuse(int connection, const std::string& why) {
   try {
     entry.serve(std::move(connection), user);
   } catch (const std::exception&) {
-    // No client is left to report the error to; the records under /run/viaduct remain for `viaduct
-    // clean`.
+    // The error is ignored, because no client is left to report it to. The records under
+    // /run/viaduct remain for `viaduct clean`.
     status = 1;
   }
   sys::ExitForked(status);
@@ -114,8 +114,9 @@ UniqueFd Confine(int connection, const sys::Identity& user) {
   UniqueFd kept = KeepOnly(connection);
   umask(022);
   SystemCall("chdir /", chdir("/"));
-  // Keeps the environment and the bounding set if root itself started the run: its programs are
-  // root's programs, with all privileges of root, and with root's variables (OVS_RUNDIR).
+  // Keeps the environment and the bounding set if root itself started the run: the programs of the
+  // run are then root's programs, which need all privileges and the variables of root (such as
+  // OVS_RUNDIR).
   if (user.uid != 0) {
     ForgetEnvironment();
     BoundCapabilities();

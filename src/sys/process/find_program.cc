@@ -30,9 +30,9 @@ fs::path OwnFolder() {
   return error ? "" : file.parent_path();
 }
 
-// Returns the folders relative to which installed files may be: PREFIX/bin, PREFIX/lib,
-// PREFIX/lib/TRIPLET, PREFIX/libexec/viaduct or its folder of examples, each with its parent
-// folder; or the build folder and folders in it.
+// Returns the folders in which the paths of installed files may begin: PREFIX/bin, PREFIX/lib,
+// PREFIX/lib/TRIPLET, PREFIX/libexec/viaduct or its folder of examples, and the parent folder of
+// each of them; or the build folder and folders in it.
 std::vector<fs::path> Places() {
   const fs::path here = OwnProgram().parent_path(), own = OwnFolder();
   std::vector<fs::path> places = {here, here.parent_path()};

@@ -18,7 +18,7 @@ std::filesystem::path OwnProgram();
 std::filesystem::path FindCompanion(const std::string& name);
 
 // Returns the path of an architecture-independent file (share/viaduct), or of its counterpart in
-// the build folder; "" if there is none.
+// the build folder; "" if there is no such file.
 std::string FindSharedFile(const std::string& name);
 
 // Returns the path of the program `name`, searched in PATH unless the name contains a slash; "" if
@@ -29,7 +29,7 @@ std::string FindProgram(const std::string& name);
 std::string FindProgramIn(std::string_view folders, const std::string& name);
 
 // The folders of the machine's programs. Programs that root's half executes for a user are searched
-// only in them, and not in the user's PATH.
+// only in these folders, and not in the user's PATH.
 inline constexpr char kSystemFolders[] = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 }  // namespace viaduct::sys

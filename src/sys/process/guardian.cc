@@ -25,7 +25,7 @@ namespace {
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   constexpr char kReady = 0;
-  // The send fails if the guarded process has ended already, which `work` will detect.
+  // The send fails if the guarded process has ended already. `work` will detect the end, too.
   (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
   int status = 0;
   try {
@@ -56,8 +56,8 @@ Guardian::Guardian(const std::function<void(int connection)>& work) {
   AwaitReady();
 }
 
-// Waits until the guardian has left this process's group: before that, a signal that kills this
-// whole process group also kills the guardian.
+// Waits until the guardian has left this process's group: before that, a signal that kills all
+// processes of this group also kills the guardian.
 void Guardian::AwaitReady() {
   char byte;
   while (recv(connection_.get(), &byte, sizeof byte, 0) < 0 && errno == EINTR) {

@@ -71,7 +71,8 @@ void TakeDescriptors(const LaunchOptions& options) {
   for (const int fd : options.inherited) SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, 0));
 }
 
-// Executes the program; returns only by throwing, with `step` the step that failed.
+// Executes the program. Does not return, but throws if a step fails; `step` is then the failed
+// step.
 void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   EnterGroup(options, parent);
   if (options.prepare) options.prepare();
@@ -97,7 +98,8 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     environment = Pointers(*options.environment);
     environ = environment.data();
   }
-  // Uses execv(3) for a path, because execvp(3) runs a file that is no executable with /bin/sh.
+  // Calls execv(3) if the program is given by a path, because execvp(3) runs a file that is not an
+  // executable with /bin/sh.
   const bool is_path = options.words[0].find('/') != std::string::npos;
   SystemCall("execute " + options.words[0], (is_path ? execv : execvp)(words[0], words.data()));
 }
@@ -123,7 +125,7 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   ExitForked(127);
 }
 
-// Reads a report from the pipe. Returns whether there is one.
+// Reads a report from the pipe. Returns whether a report has arrived.
 bool Receive(int pipe, Report& report) {
   ssize_t got = 0;
   do {

@@ -32,12 +32,15 @@ struct LaunchOptions {
   std::vector<std::string> words;
   std::optional<Environment> environment;   // default: this process's
   std::string folder;                       // the program's working directory; "": this process's
-  std::array<int, 3> standard{-1, -1, -1};  // input, output, error; -1: /dev/null
+  std::array<int, 3> standard{-1, -1, -1};  // standard input, output, error; -1: /dev/null
   std::vector<int> inherited;               // further descriptors, passed under the same numbers
   Group group = Group::kParents;
-  bool terminal = false;         // new session; standard input becomes its controlling terminal
-  bool default_signals = false;  // calls ResetSignals(); in both cases no signal is blocked
-  // Calls RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
+  // Whether the program gets a new session, whose controlling terminal is standard input.
+  bool terminal = false;
+  // Whether the new process calls ResetSignals(). In both cases it blocks no signal.
+  bool default_signals = false;
+  // Whether the new process calls RestoreDescriptorLimit() and, in root's half,
+  // RestoreCallersLimits().
   bool former_descriptor_limit = false;
   // A socket of the process that waits for the program. The launch is cancelled once the socket's
   // peer is closed: the program's folder or file may be in a file system that does not answer.

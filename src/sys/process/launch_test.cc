@@ -85,7 +85,8 @@ TEST(LaunchTest, InheritsOnlyWhatItIsGiven) {
   LaunchOptions options = Shell("ls /proc/self/fd | wc -l; test -e /proc/$$/fd/$0 && echo given");
   options.words.push_back(std::to_string(given.read.get()));
   options.inherited = {given.read.get()};
-  // Expects 5 entries: 0 to 2, the given descriptor, and the one with which ls reads the folder.
+  // Expects 5 entries: the descriptors 0 to 2, the given descriptor, and the descriptor with which
+  // ls reads the folder.
   EXPECT_EQ(OutputOf(options), "5\ngiven\n");
 }
 
@@ -119,7 +120,7 @@ void IgnoreLibrarySignal() {
 
 TEST(LaunchTest, NoSignalIsBlockedAndThoseThatAreIgnoredCanBeReset) {
   IgnoreLibrarySignal();
-  ResetSignals();  // resets signals that a test run in the background inherits as ignored
+  ResetSignals();  // resets signals that are ignored in a test run in the background
   signal(SIGUSR1, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);

@@ -67,7 +67,8 @@ int64_t AddedTicks() {
   int64_t seconds = 0, nanoseconds = 0;
   for (std::string clock; lines >> clock >> seconds >> nanoseconds;) {
     if (clock != "boottime" && clock != "7") continue;  // CLOCK_BOOTTIME
-    // Rounds down, also below 0: the kernel's nanoseconds are never negative.
+    // Rounds down, also if the offset is negative, because the kernel's nanoseconds are never
+    // negative.
     return seconds * (kSecond / tick) + nanoseconds / tick;
   }
   return 0;
@@ -210,9 +211,9 @@ int TakeHighestPriority() {
   } wish{};
   wish.size = sizeof wish;
   wish.nice = -20;
-  // Requests a slice of 0.1 ms: since Linux 6.12 a task that wakes preempts a task with a longer
-  // slice, whereas with priority alone it would wait until the next tick (kernel/sched/features.h,
-  // PREEMPT_SHORT).
+  // Requests a slice of 0.1 ms: since Linux 6.12 a task that wakes up preempts a task with a longer
+  // slice. With a high priority only, the task would wait until the next tick
+  // (kernel/sched/features.h, PREEMPT_SHORT).
   wish.runtime = 100000;
   if (syscall(SYS_sched_setattr, 0, &wish, 0U) != 0) {
     setpriority(PRIO_PROCESS, 0, -20);

@@ -1,6 +1,6 @@
-// Processes by identity: a pid alone is reused, a pid with its start time is not. Functions that
-// read /proc throw SystemError if descriptors or memory are short, so that no process is taken for
-// dead because of a shortage.
+// Identifies processes by pid and start time, because a pid is reused, but not together with the
+// same start time. Functions that read /proc throw SystemError if descriptors or memory are short,
+// so that a process is not considered dead because of a shortage.
 #pragma once
 
 #include <sys/types.h>
@@ -56,8 +56,8 @@ void TerminateProcesses(const std::vector<int>& pids, Duration timeout);
 // AllowHighestPriority() allows a process (0: this process), and the processes that it starts
 // later, to call TakeHighestPriority(), which sets the scheduling priority of a process that must
 // run on time (nice -20) and returns the nice value in effect. AllowHighestPriority() needs
-// CAP_SYS_RESOURCE. It is no error if the machine (a container) forbids both: the process then only
-// runs later.
+// CAP_SYS_RESOURCE. If the machine (a container) forbids both, the functions do not throw: the
+// process then only runs later.
 void AllowHighestPriority(pid_t pid = 0);
 int TakeHighestPriority();
 

@@ -40,8 +40,8 @@ std::vector<int> PidsOf(const std::string& process) {
   return {};
 }
 
-// Returns the namespace whose pids /proc shows, which is the one in which /proc was mounted. 0:
-// unknown.
+// Returns the namespace whose pids /proc shows, which is the namespace in which /proc was mounted.
+// 0: unknown.
 uint64_t PidNamespaceOfProc() { return PidNamespaceOf(PidsOf("self").size() == 1 ? "self" : "1"); }
 
 }  // namespace

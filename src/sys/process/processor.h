@@ -21,12 +21,12 @@ void BindToProcessor(int processor);
 // The thread that took a lease must end it.
 class ProcessorLease {
  public:
-  // Leases the processor that this thread runs on, or else any other processor that it may use;
-  // returns nothing if all are leased. Throws SystemError.
+  // Leases the processor that this thread runs on, or else any other processor that the thread may
+  // use. Returns nothing if all these processors are leased. Throws SystemError.
   static std::optional<ProcessorLease> Take();
   ProcessorLease(ProcessorLease&& other) noexcept = default;
   ProcessorLease& operator=(ProcessorLease&& other) noexcept = default;
-  // Restores the processors that the thread could use before.
+  // Restores the set of processors that the thread could use before the lease.
   ~ProcessorLease();
 
   int processor() const { return processor_; }
@@ -44,9 +44,11 @@ class ProcessorLease {
 cpu_set_t ParseProcessors(std::string_view text);
 
 struct ThreadPolicy {
-  std::string processors;    // for ParseProcessors(); empty: those usable now
+  // The processors, in the format of ParseProcessors(). Empty: the processors that the thread may
+  // use now.
+  std::string processors;
   int fifo_priority = 0;     // 1 to 99: SCHED_FIFO with this priority; 0: unchanged
-  bool lock_memory = false;  // locks the memory of the process, present and future
+  bool lock_memory = false;  // locks the present and future memory of the process
 };
 
 // Gives the calling thread a policy while this object exists; threads that it starts inherit the
@@ -68,8 +70,10 @@ class ThreadPolicyScope {
   void Apply(const ThreadPolicy& policy);
   void Restore();
 
-  std::optional<cpu_set_t> processors_;   // the thread's processors before
-  std::optional<Scheduling> scheduling_;  // the thread's scheduling before
+  // The processors of the thread before the policy was set.
+  std::optional<cpu_set_t> processors_;
+  // The scheduling of the thread before the policy was set.
+  std::optional<Scheduling> scheduling_;
   bool locked_ = false;
 };
 

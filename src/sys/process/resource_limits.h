@@ -4,8 +4,8 @@
 namespace viaduct::sys {
 
 // Replaces the caller's limits in a process of root's half, because the caller's limits could end
-// its work halfway. Sets the values that the hard limits permit if the kernel forbids raising them,
-// and throws EnvironmentError if these values are too low to work with.
+// its work halfway. If the kernel forbids raising the hard limits, sets the highest values that the
+// hard limits permit. Throws EnvironmentError if these values are too low to work with.
 void TakeRootsLimits();
 
 // Restores, in the process of a program of the caller, the limits that TakeRootsLimits() replaced.

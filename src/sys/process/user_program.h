@@ -14,7 +14,7 @@
 namespace viaduct::sys {
 
 // The error of a program that cannot be executed: the program does not exist, this user may not
-// execute it, or its file is no executable.
+// execute it, or the file is not an executable.
 class ExecuteError : public EnvironmentError {
  public:
   ExecuteError(const std::string& message, int error_number)
@@ -41,12 +41,12 @@ struct ProgramOptions {
   // Whether standard input is a terminal (the slave of a pty) that belongs to no session yet, and
   // becomes the controlling terminal of the program's session.
   bool terminal = false;
-  mode_t file_mask = 022;  // umask(2)
-  int asker = -1;          // LaunchOptions::asker
-  // Whether set-uid bits and capabilities of files count for programs that it executes. The user
-  // chooses a namespace's addresses, and sudoers(5) grants rights to hosts by their addresses: so
-  // this may be true only if root has allowed it for the user (kNewPrivilegesFile). Root's programs
-  // have all privileges.
+  mode_t file_mask = 022;  // the umask(2) of the program
+  int asker = -1;          // see LaunchOptions::asker
+  // Whether set-uid bits and capabilities of files count for programs that this program executes.
+  // May be true only if root has allowed it for the user (kNewPrivilegesFile), because the user
+  // chooses a namespace's addresses, and sudoers(5) grants rights to hosts by their addresses.
+  // Root's programs have all privileges.
   bool new_privileges = false;
 };
 

@@ -16,7 +16,7 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 template <class... F>
-Overloaded(F...) -> Overloaded<F...>;  // clang before 17 does not deduce this by itself
+Overloaded(F...) -> Overloaded<F...>;  // clang before 17 needs this deduction guide
 
 using Buffer = std::vector<std::byte>;
 
@@ -27,7 +27,8 @@ void Prepend(Buffer& built, const Header& header, size_t size = Header::kSize) {
   header.Write(built);
 }
 
-// Returns the EtherType by which the layer below a layer announces it.
+// Returns the EtherType of `layer`, for the header below this layer; 0 if there is no such
+// EtherType.
 uint16_t TypeOf(const Layer* layer) {
   if (layer == nullptr) return 0;
   return std::visit(Overloaded{[](const Vlan& vlan) { return vlan.tag_type; },
@@ -65,7 +66,8 @@ std::optional<Addresses> AddressesOf(const Layer* layer) {
   return std::nullopt;
 }
 
-// Writes one layer for Build(). `below` and `above` are the neighbouring layers, null at the ends.
+// Writes one layer for Build(). `below` and `above`: the neighbouring layers, null if the layer is
+// the outermost or innermost layer.
 class Writer {
  public:
   Writer(Buffer& built, const Layer* below, const Layer* above)

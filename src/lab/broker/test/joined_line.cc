@@ -9,7 +9,7 @@
 namespace viaduct::broker::test {
 namespace {
 
-using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
+using namespace wire::packet;  // NOLINT(google-build-using-namespace): short packet descriptions
 
 lab::Interface InterfaceOnLine(const char* name, int link, int side) {
   lab::Interface interface;

@@ -58,7 +58,7 @@ class EndTap {
 
   void Send(wire::ConstBytes frame) const { tap_.Send(frame); }
   // Returns descriptions of the UDP and ICMP packets that have arrived since the last call, without
-  // packets to multicast groups, which nodes send by themselves (router solicitations).
+  // packets to multicast groups, which nodes send without being asked (router solicitations).
   std::vector<std::string> Take() const;
 
  private:

@@ -11,18 +11,19 @@
 
 namespace viaduct::broker::test {
 
-// Frames that arrived, sorted. Each is a line with the frame's headers and a hash of the bytes
-// after the IP header.
+// Frames that arrived, sorted. Each element describes a frame: a line with the frame's headers and
+// a hash of the bytes after the IP header.
 using Frames = std::vector<std::string>;
 
 struct Arrivals {
   std::map<std::string, Frames> at;  // the key is "node/interface"
   // The number of IPv4 and IPv6 packets that each node forwarded, by its kernel or its data plane.
   std::map<std::string, uint64_t> forwarded;
-  uint64_t by_plane = 0;  // the packets of `forwarded` that data planes counted
+  uint64_t by_plane = 0;  // the part of `forwarded` that data planes counted, not kernels
   uint64_t markers = 0;   // markers sent between the packets; they are in `forwarded`, too
-  // The number of answers whose rate kernels limit ("no route"), by place. These answers are not
-  // among the frames of `at`, but nodes forwarded them: there are more of them on a slow machine.
+  // The number of answers whose rate kernels limit ("no route"), by place. The answers are not
+  // among the frames of `at`, but nodes have forwarded them. Their number is larger on a slow
+  // machine.
   std::map<std::string, uint64_t> clocked = {};
   // Whether the numbers of forwarded packets must agree. False for a data plane that itself answers
   // packets without a route: the rate of these answers is limited, and they are forwarded, too.
@@ -33,14 +34,14 @@ struct Arrivals {
 // router's packets may change the packets' path through the router.
 enum class Where { kHosts, kEverywhere };
 
-// Returns whether the comparison of a data plane needs routes over all paths of equal length or
-// over the first: `userspace` chooses among several paths by a separate hash.
+// Returns the paths for the comparison of a data plane: all paths of equal length, or only the
+// first for `userspace`, which chooses among several paths by a separate hash.
 EqualPaths PathsFor(const fib::DataPlane& plane);
 
-// Builds the network of this seed with routers of this data plane, sends `packets` random packets
-// from the host s, and removes the network. Needs root. The calling thread must stay on one
-// processor, so that packets arrive in the order in which they were sent. Throws Error if no packet
-// passes.
+// Builds the random network that `seed` determines, whose routers have the data plane `plane`,
+// sends `packets` random packets from the host s, and removes the network. Needs root. The calling
+// thread must stay on one processor, so that packets arrive in the order in which they were sent.
+// Throws Error if no packet passes.
 Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets, EqualPaths paths,
                      Where where = Where::kHosts);
 

@@ -6,7 +6,7 @@
 namespace viaduct::broker::test {
 namespace {
 
-using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
+using namespace wire::packet;  // NOLINT(google-build-using-namespace): short packet descriptions
 
 constexpr std::array<uint8_t, 9> kHopLimits = {0, 1, 2, 3, 4, 5, 64, 64, 255};
 constexpr uint16_t kMarkerId = 0xbeef;

@@ -36,7 +36,8 @@ inline constexpr const char* kSource = "s";
 inline constexpr const char* kSink = "d0";
 inline constexpr const char* kUnrouted = "10.7.0.1";
 
-// The paths used among several of equal length: all, or the first.
+// Selects the paths that routes use if several paths have the same length: all of them, or the
+// first.
 enum class EqualPaths { kAll, kFirst };
 
 // Returns a network whose routers forward by `plane` and whose hosts forward by the kernel. The

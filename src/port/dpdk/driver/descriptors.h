@@ -11,7 +11,7 @@ class NewDescriptors {
  public:
   NewDescriptors();
 
-  // Sets close-on-exec on all new descriptors, which DPDK does not do.
+  // Sets close-on-exec on all new descriptors, because DPDK does not set it.
   void CloseOnExec() const;
   // Returns the packet socket bound to an interface, with which net_af_packet sends and receives;
   // -1 if there is none.

@@ -25,11 +25,11 @@
 namespace viaduct::dpdk {
 namespace {
 
-// The memory for the buffers of some ports: its addresses are reserved at the start, and the
-// machine provides a page when it is used.
+// The size of the memory for the buffers of several ports. The addresses are reserved at the start;
+// the machine provides a page only when the page is used.
 constexpr int kMemoryMebibytes = 512;
-// The address of a device that no bus has: an option --allow keeps DPDK from taking all devices
-// that it finds.
+// A device address that no bus has, for the option --allow: without this option DPDK would take all
+// devices that it finds.
 constexpr char kNoDevice[] = "ffff:ff:1f.7";
 
 // Blocks all signals during this object's lifetime: EAL starts a thread, which inherits the signal
@@ -84,7 +84,8 @@ class ErrorsElsewhere {
   FILE* const before_;
 };
 
-// Removes the folder that EAL makes for its files; with --no-shconf EAL makes no file in it.
+// Removes the folder that EAL creates for its files; with --no-shconf EAL creates no file in the
+// folder.
 void RemoveRuntimeFolder() {
   const std::filesystem::path folder = rte_eal_get_runtime_dir();
   if (folder.empty() || rmdir(folder.c_str()) != 0) return;  // another process uses the folder

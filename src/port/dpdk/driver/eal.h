@@ -10,13 +10,13 @@ namespace viaduct::dpdk {
 
 // The initialised EAL. It is initialised when the first device is opened, and kept until the
 // process exits: DPDK cannot be initialised twice. It runs without huge pages, shared
-// configuration, telemetry and files, and only with the requested devices. Restores what EAL
-// changes in the process: the CPU affinity of the calling thread, the signal masks (EAL's thread
-// takes no signals), and close-on-exec of descriptors.
+// configuration, telemetry and files, and only with the requested devices. Restores the properties
+// of the process that EAL changes: the CPU affinity of the calling thread, the signal masks (EAL's
+// thread takes no signals), and close-on-exec of descriptors.
 class Eal {
  public:
-  // Returns the EAL, which the first call initialises. If that fails, the first and every later
-  // call throw EnvironmentError with DPDK's message.
+  // Returns the EAL, which the first call initialises. If the initialisation fails, the first and
+  // every later call throw EnvironmentError with DPDK's message.
   static Eal& Get();
 
   // The lock that a thread must hold while it opens or closes a device.

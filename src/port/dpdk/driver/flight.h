@@ -83,7 +83,7 @@ class RingFlight {
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static void Set(std::atomic<uint64_t>& value, uint64_t to) { value.store(to, kRelaxed); }
-  size_t Memory() const;  // memory of the socket that frames in flight use
+  size_t Memory() const;  // bytes of socket memory that frames in flight use
 
   int socket_;
   uint32_t slots_, room_;

@@ -106,9 +106,9 @@ uint64_t CookieOf(int socket) {
 }
 
 // Makes a descriptor refer to /dev/null during this object's lifetime. When DPDK starts a device,
-// it sets the MAC address that the device has already. Through net_af_packet's socket this would
-// reach the kernel interface, and the kernel would delete the interface's neighbour entries,
-// permanent ones too (neigh_changeaddr() in net/core/neighbour.c).
+// it sets the MAC address that the device has already. Through net_af_packet's socket, DPDK would
+// also set the MAC address of the kernel interface, and the kernel would delete the interface's
+// neighbour entries, including permanent entries (neigh_changeaddr() in net/core/neighbour.c).
 class SetAside {
  public:
   explicit SetAside(int fd) : fd_(fd), aside_(Duplicate(fd)) {
@@ -246,8 +246,8 @@ void Port::TakeSocket(const Device& device, int socket, uint32_t slots) {
   fd_ = Duplicate(socket);
   transmit_fd_ = Duplicate(socket);
   ring_flight_.emplace(fd_.get(), slots, SendBufferOf(socket));
-  // The statistics of DPDK are reset first, because this may read the statistics of the socket,
-  // too.
+  // Resets DPDK's statistics first, because this reset may read, and thereby reset, the statistics
+  // of the socket.
   rte_eth_stats_reset(device_->port());
   tpacket_stats stats{};
   socklen_t size = sizeof stats;
@@ -258,7 +258,7 @@ void Port::TakeSocket(const Device& device, int socket, uint32_t slots) {
   for (uint32_t seen = 0; seen < std::max<uint32_t>(device.slots, kBurst); seen += kBurst) {
     const uint16_t count = rte_eth_rx_burst(device_->port(), 0, early.data(), kBurst);
     rte_pktmbuf_free_bulk(early.data(), count);
-    put -= count;  // may wrap around until frames that arrive meanwhile are added
+    put -= count;  // wraps around below 0, until Counters() adds later frames
     if (count < kBurst) break;
   }
   put_into_ring_ = put;
@@ -405,8 +405,8 @@ size_t Port::BytesInFlight() {
 
 io::PortCounters Port::Counters() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  // Adds up the socket's statistics, which each read resets. net_af_packet of DPDK 24 reads them,
-  // too, and counts the drops in `imissed`.
+  // Adds up the socket's statistics, because each read resets them. net_af_packet of DPDK 24 also
+  // reads these statistics, and counts the drops in `imissed`.
   tpacket_stats kernel{};
   socklen_t size = sizeof kernel;
   if (is_packet_socket_ &&
@@ -417,9 +417,9 @@ io::PortCounters Port::Counters() {
   rte_eth_stats stats{};
   (void)rte_eth_stats_get(device_->port(), &stats);
   // Only hardware drivers count lost frames in `oerrors`: virtual drivers count there the frames
-  // that they have not taken, which the port offers again. With net_af_packet no frame is lost for
-  // want of a buffer: a received frame stays in the receive ring, and a frame that the kernel has
-  // not taken stays in the transmit ring.
+  // that they have not taken, and the port offers these frames again. With net_af_packet no frame
+  // is lost because a buffer is missing: a received frame stays in the receive ring, and a frame
+  // that the kernel has not taken stays in the transmit ring.
   const bool is_hardware = device_->is_hardware();
   const uint64_t failed = is_hardware ? std::min(stats.oerrors, tx_.frames.load(kRelaxed)) : 0;
   const RingFlight::Unsent unsent = ring_flight_ ? ring_flight_->unsent() : RingFlight::Unsent{};

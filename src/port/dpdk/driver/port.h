@@ -78,7 +78,7 @@ class Port final : public io::AnyPort {
   uint32_t mtu_;
   size_t longest_;
   UniqueFd control_;
-  Pool received_, sent_;  // declared before device_, so destroyed after it
+  Pool received_, sent_;  // declared before device_, so destroyed after device_
   std::optional<Probed> device_;
   UniqueFd fd_, transmit_fd_;
   bool is_packet_socket_ = false;
