@@ -165,7 +165,7 @@ static_assert(std::is_same_v<decltype(HandlerEntry::handler), Node::ProtocolHand
                   std::is_same_v<decltype(HandlerEntry::device), Ptr<NetDevice>> &&
                   std::is_same_v<decltype(HandlerEntry::protocol), uint16_t> &&
                   std::is_same_v<decltype(HandlerEntry::promiscuous), bool>,
-              "Node::ProtocolHandlerEntry changed: adapt ns3-access");
+              "ns-3 has changed the members of Node::ProtocolHandlerEntry: adapt ns3-access.cc");
 
 void
 Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)

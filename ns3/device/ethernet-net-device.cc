@@ -28,8 +28,8 @@ EthernetNetDevice::GetTypeId()
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macPromiscRxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("MacRx",
-                            "A frame with this device's address, or a broadcast or multicast "
-                            "address, as its destination was received.",
+                            "A frame was received whose destination is this device's address, or a "
+                            "broadcast or multicast address.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macRxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Sniffer",
@@ -51,8 +51,8 @@ EthernetNetDevice::AddAttributes(TypeId tid)
     return tid
         .AddAttribute(
             "Address",
-            "The MAC address; if the address is all zero, another is allocated: for a "
-            "RingNetDevice when the device is added to a node, for a PathNetDevice by PathHelper.",
+            "The device's MAC address. All zeros: an address is allocated, for a RingNetDevice "
+            "when the device is added to a node, for a PathNetDevice by PathHelper.",
             Mac48AddressValue(Mac48Address("00:00:00:00:00:00")),
             MakeMac48AddressAccessor(&EthernetNetDevice::m_address),
             MakeMac48AddressChecker())

@@ -261,10 +261,10 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
     }
     if (link.mtu < request.mtu)
     {
-        throw viaduct::UsageError("interface " + request.interface + " has an MTU of " +
-                                  std::to_string(link.mtu) +
-                                  " bytes, which is less than the device's: set the attribute Mtu "
-                                  "of ns3::RingNetDevice to this value or less");
+        throw viaduct::UsageError(
+            "interface " + request.interface + " has an MTU of " + std::to_string(link.mtu) +
+            " bytes, which is less than the MTU of the ns-3 device: set the attribute Mtu of "
+            "ns3::RingNetDevice to at most the MTU of the interface");
     }
 }
 
@@ -277,7 +277,7 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 void
 OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
 {
-    const std::string clock = "by the simulator's clock: ";
+    const std::string clock = "timed by the simulator's clock: ";
     if (request.qdiscBypass || request.kind == InterfacePortKind::TAP)
     {
         opened.departures = clock + "frames do not pass through a qdisc";
@@ -298,7 +298,7 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
                                                  opened.ifindex,
                                                  keeper == "etf" ? TimedSender::Clock::kTai
                                                                  : TimedSender::Clock::kMonotonic);
-    opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
+    opened.departures = "timed by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
 /** @return a port on a DPDK device that is unknown to the kernel, so that the kernel does not
@@ -311,7 +311,7 @@ OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
                                            .filter = request.filter,
                                            .qdisc_bypass = request.qdiscBypass,
                                            .mtu = static_cast<uint32_t>(request.mtu)});
-    opened.departures = "by the simulator's clock: frames do not pass through a qdisc";
+    opened.departures = "timed by the simulator's clock: frames do not pass through a qdisc";
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(networkNamespace);
     opened.running = opened.port->Up();
     return opened;
@@ -324,8 +324,8 @@ CheckKind(const InterfaceRequest& request)
     const auto refuse = [&](const std::string& attribute, const std::string& of) {
         throw viaduct::UsageError(attribute + " requires " + of + ", but interface " +
                                   request.interface +
-                                  " has another Port: change one of the two (attributes of "
-                                  "ns3::RingNetDevice)");
+                                  " has a different Port: change Port or the other attribute (both "
+                                  "are attributes of ns3::RingNetDevice)");
     };
     const bool packet = request.kind == InterfacePortKind::PACKET;
     if (request.queues > 1 && !packet && request.kind != InterfacePortKind::TAP)

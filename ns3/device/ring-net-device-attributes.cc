@@ -34,7 +34,7 @@ RingNetDevice::GetTypeId()
                           .SetGroupName("Viaduct")
                           .AddConstructor<RingNetDevice>())
             .AddAttribute("BurstSize",
-                          "The maximum number of frames that are read from the port at once.",
+                          "The maximum number of frames that are read from the port in one burst.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RingNetDevice::m_burstSize),
                           MakeUintegerChecker<uint32_t>(1, 1 << 16))
@@ -45,8 +45,8 @@ RingNetDevice::GetTypeId()
                           MakeUintegerAccessor(&RingNetDevice::m_txQueueSize),
                           MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute("NeedsArp",
-                          "Whether the MAC addresses of next hops must be resolved; false on "
-                          "control ports, where the kernel resolves them.",
+                          "Whether ns-3 must resolve the MAC addresses of next hops; false on "
+                          "control ports, where the kernel resolves the addresses.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_needsArp),
                           MakeBooleanChecker())
@@ -70,24 +70,26 @@ RingNetDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_flowControl),
                           MakeBooleanChecker())
-            .AddAttribute("BytesInFlight",
-                          "The number of bytes of the frames that are queued in the device and, as "
-                          "far as the port can determine, in the kernel or driver below; only with "
-                          "FlowControl.",
-                          TypeId::ATTR_GET,
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RingNetDevice::GetBytesInFlight),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "BytesInFlight",
+                "The number of bytes of the frames that are queued in the device and, as far as "
+                "the port can determine, in the kernel or driver; 0 if FlowControl is false.",
+                TypeId::ATTR_GET,
+                UintegerValue(0),
+                MakeUintegerAccessor(&RingNetDevice::GetBytesInFlight),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("HeaderBytes",
-                          "The number of bytes of a received IP packet that enter the simulation; "
-                          "the other bytes are held until the packet leaves (IP and transport "
-                          "headers are never cut). 0: packets are passed whole.",
+                          "The number of bytes of each received IP packet that enter the "
+                          "simulation, at least the IP and transport headers; the other bytes are "
+                          "stored outside the simulation until the packet leaves the simulation. "
+                          "0: complete packets enter the simulation.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RingNetDevice::m_headerBytes),
                           MakeUintegerChecker<uint32_t>(0, 65535))
             .AddAttribute("HeldPayloads",
-                          "The maximum number of payloads that are held if HeaderBytes is set; "
-                          "further packets are passed whole.",
+                          "The maximum number of payloads that are stored outside the simulation "
+                          "if HeaderBytes is greater than 0; packets beyond this number enter the "
+                          "simulation completely.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RingNetDevice::m_heldPayloads),
                           MakeUintegerChecker<uint32_t>(1, 1 << 20))
@@ -105,8 +107,8 @@ RingNetDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("RingBlocks",
                           "With AfPacket: whether the ring consists of blocks of frames "
-                          "(TPACKET_V3) instead of slots (TPACKET_V2). Blocks have space for more "
-                          "short frames, which arrive 1 to 2 ms later.",
+                          "(TPACKET_V3) instead of slots (TPACKET_V2). A ring of blocks has space "
+                          "for more short frames, but delivers frames 1 to 2 ms later.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_ringBlocks),
                           MakeBooleanChecker())
@@ -119,7 +121,8 @@ RingNetDevice::GetTypeId()
                           MakeUintegerAccessor(&RingNetDevice::m_queues),
                           MakeUintegerChecker<uint32_t>(1, 256))
             .AddAttribute("Interface",
-                          "The name of the interface to open (requires root) if no port was set.",
+                          "The name of the interface that the device opens, which requires root; "
+                          "ignored if SetPort() was called.",
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_interface),
                           MakeStringChecker())
@@ -138,12 +141,13 @@ RingNetDevice::GetTypeId()
                 MakeStringChecker())
             .AddAttribute(
                 "Port",
-                "The technique with which Interface is read and written: AF_PACKET, AF_XDP (which "
-                "takes the frames from the kernel), DPDK (on the interface or on a separate "
-                "device: a PCI address, or a virtual device with its arguments) or netmap; it is "
-                "an error if the technique is not available. Auto: AF_XDP if the driver supports "
-                "zero-copy, otherwise AF_PACKET. Tap: the node is at the other end of a TAP device "
-                "of the kernel, which is created if it does not exist.",
+                "The technique with which frames are received from and sent to Interface: "
+                "AF_PACKET, AF_XDP (the kernel's network stack then does not receive the frames), "
+                "DPDK (on the interface or on a separate device: a PCI address, or a virtual "
+                "device with its arguments) or netmap; it is an error if the technique is not "
+                "available. Auto: AF_XDP if the driver supports zero-copy, otherwise AF_PACKET. "
+                "Tap: Interface is a TAP device, which is created if it does not exist; the node "
+                "receives what the kernel sends to the TAP device, and vice versa.",
                 EnumValue(InterfacePortKind::PACKET),
                 MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
                 MakeChoiceChecker<InterfacePortKind>("Port of ns3::RingNetDevice",
@@ -156,29 +160,31 @@ RingNetDevice::GetTypeId()
             .AddAttribute(
                 "Timestamps",
                 "The time from which the lateness of a received frame is measured: the kernel's "
-                "timestamp (Software), or the time at which the port was last seen empty (User).",
+                "timestamp of the frame (Software), or the last time at which the simulator found "
+                "the port empty (User).",
                 EnumValue(InterfaceStamps::SOFTWARE),
                 MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
                 MakeChoiceChecker<InterfaceStamps>(
                     "Timestamps of ns3::RingNetDevice",
                     {{InterfaceStamps::SOFTWARE, "Software"}, {InterfaceStamps::USER, "User"}}))
             .AddAttribute("PortDescription",
-                          "A readable description of the port and of how it works.",
+                          "A readable description of the port: the technique and its settings, and "
+                          "with Port=Auto the reason for the choice.",
                           TypeId::ATTR_GET,
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::GetPortDescription),
                           MakeStringChecker())
             .AddAttribute("Departures",
-                          "A readable description of what keeps the times of DepartureTags, and of "
-                          "the reason.",
+                          "Whether the interface's queueing discipline or the simulator's clock "
+                          "sends frames at the times of their DepartureTags, and why, as text.",
                           TypeId::ATTR_GET,
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::GetDepartures),
                           MakeStringChecker())
             .AddAttribute("ReceivedLateness",
                           "The lateness that 99% of received frames did not exceed, measured from "
-                          "the kernel's timestamp until the frame was processed. Only with "
-                          "ns3::ReactorSimulatorImpl.",
+                          "the time that Timestamps selects until the frame was processed. Only "
+                          "with ns3::ReactorSimulatorImpl.",
                           TypeId::ATTR_GET,
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&RingNetDevice::GetReceivedLateness),
@@ -191,11 +197,12 @@ RingNetDevice::GetTypeId()
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&RingNetDevice::GetSentLateness),
                           MakeTimeChecker())
-            .AddTraceSource("ReceivedLate",
-                            "A received frame was processed. Argument: the maximum lateness of the "
-                            "frame.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_receivedLate),
-                            "ns3::Time::TracedCallback")
+            .AddTraceSource(
+                "ReceivedLate",
+                "A received frame was processed. Argument: the lateness of the frame, or the "
+                "maximum possible lateness if the kernel's timestamp of the frame is not used.",
+                MakeTraceSourceAccessor(&RingNetDevice::m_receivedLate),
+                "ns3::Time::TracedCallback")
             .AddTraceSource("SentLate",
                             "The port has accepted a frame. Argument: the lateness of the frame.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_sentLate),
@@ -230,7 +237,7 @@ RingNetDevice::GetPortDescription() const
 std::string
 RingNetDevice::GetDepartures() const
 {
-    return m_opened ? m_opened->departures : "by the simulator's clock";
+    return m_opened ? m_opened->departures : "timed by the simulator's clock";
 }
 
 Time
@@ -356,9 +363,9 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     if (m_held)
     {
         const auto& counters = m_held->GetCounters();
-        os << "  headers only: " << counters.held << " packets, passed whole: " << counters.whole
-           << ", passed whole because too many payloads were held: " << counters.poolFull
-           << ", payloads still held: " << m_held->CountWaiting() << "\n";
+        os << "  headers only: " << counters.held << " packets, complete: " << counters.whole
+           << ", complete because too many payloads were stored: " << counters.poolFull
+           << ", payloads still stored: " << m_held->CountWaiting() << "\n";
     }
     os << "  dropped: " << GetTotalDrops() << " frames\n";
     if (m_burst.GetPort())

@@ -54,11 +54,12 @@ class FloodRouting : public Ipv4StaticRouting
             TypeId("ns3::FloodRouting")
                 .SetParent<Ipv4StaticRouting>()
                 .AddConstructor<FloodRouting>()
-                .AddAttribute("Interval",
-                              "The time between two announcements.",
-                              TimeValue(MilliSeconds(200)),
-                              MakeTimeAccessor(&FloodRouting::m_interval),
-                              MakeTimeChecker(MilliSeconds(1)))
+                .AddAttribute(
+                    "Interval",
+                    "The interval at which each node announces its routes to its neighbours.",
+                    TimeValue(MilliSeconds(200)),
+                    MakeTimeAccessor(&FloodRouting::m_interval),
+                    MakeTimeChecker(MilliSeconds(1)))
                 .AddAttribute("Members",
                               "The members of multicast groups, as pairs of a group and the number "
                               "of a node: \"239.1.1.1 2 239.1.1.1 3\".",

@@ -48,7 +48,7 @@ CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
     if (bulk && std::find(CONNECTED.begin(), CONNECTED.end(), name) == CONNECTED.end())
     {
         throw viaduct::UsageError("--factory=" + name +
-                                  ": this transfer needs sockets with connections; use "
+                                  ": this transfer requires connection-oriented sockets; use "
                                   "ns3::Kernel{Tcp,Mptcp,Sctp,Dccp}SocketFactory");
     }
 }

@@ -234,15 +234,20 @@ main(int argc, char* argv[])
 {
     Arguments arguments;
     CommandLine line(__FILE__);
-    line.AddValue("sockets", "sockets of the applications: ns3, kernel or host", arguments.sockets);
+    line.AddValue("sockets",
+                  "sockets of the applications: ns3 (ns-3's own stack), kernel (nodes with real "
+                  "kernels) or host (this machine's kernel)",
+                  arguments.sockets);
     line.AddValue("ipv6", "send over IPv6", arguments.ipv6);
     line.AddValue("bytes", "number of bytes that each transport sends", arguments.bytes);
     line.AddValue("rate", "rate at which UDP datagrams are sent", arguments.rate);
     line.AddValue("time", "maximum duration of the run", arguments.time);
     line.AddValue("lab", "name of the lab", arguments.lab);
-    line.AddValue("sink", "whether the server receives the data", arguments.sink);
+    line.AddValue(
+        "sink", "whether the server has applications that receive the data", arguments.sink);
     line.AddValue("wait",
-                  "wait for a line on standard input before the run, and for another to stop it",
+                  "wait for a line on standard input before the run starts, and stop the run at "
+                  "the next line",
                   arguments.wait);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-host-applications", [&] { Run(arguments); });

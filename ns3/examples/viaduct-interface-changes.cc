@@ -29,7 +29,7 @@ main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("lab", "name of the lab", name);
     cmd.AddValue("mode", "mode of the lab", mode);
-    cmd.AddValue("step", "time between two changes", step);
+    cmd.AddValue("step", "time between two changes of the interface's state and addresses", step);
     cmd.Parse(argc, argv);
 
     NodeContainer nodes(2);

@@ -201,12 +201,16 @@ main(int argc, char* argv[])
     line.AddValue("nodes", "number of nodes", arguments.nodes);
     line.AddValue("rate", "rate of the links", arguments.rate);
     line.AddValue("delay", "delay of the links", arguments.delay);
-    line.AddValue("routing", "global: routes of ns-3; none: of a program", arguments.routing);
+    line.AddValue("routing",
+                  "source of the routes: global (ns-3's global routing) or none (only the programs "
+                  "set routes)",
+                  arguments.routing);
     line.AddValue("time", "duration in virtual time", arguments.time);
     line.AddValue(
         "kernel", "kernel (see viaduct kernel list); default: the newest kernel", arguments.kernel);
-    line.AddValue("memory", "kernel's memory in MiB; 0: enough for its nodes", arguments.memory);
-    line.AddValue("boot", "additional words of the kernel's command line", arguments.boot);
+    line.AddValue(
+        "memory", "memory of the kernel in MiB; 0: enough for the nodes", arguments.memory);
+    line.AddValue("boot", "additional parameters for the kernel's command line", arguments.boot);
     line.AddValue("output", "prefix of the files for the output of programs", arguments.output);
     line.AddValue("pcap", "prefix of the capture files", arguments.pcap);
     line.Parse(argc, argv);

@@ -193,8 +193,8 @@ class Scenario
         Simulator::Run();
         for (size_t i = 0; i < m_sinks.size(); ++i)
         {
-            std::cout << "sink " << i << ": " << m_sinks[i]->GetTotalRx() << " bytes, the last at "
-                      << m_last[i].GetSeconds() << " s" << std::endl;
+            std::cout << "sink " << i << ": " << m_sinks[i]->GetTotalRx()
+                      << " bytes, last received at " << m_last[i].GetSeconds() << " s" << std::endl;
         }
     }
 

@@ -142,7 +142,8 @@ main(int argc, char* argv[])
     Arguments arguments;
     CommandLine line(__FILE__);
     line.AddValue("pairs", "number of transfers", arguments.pairs);
-    line.AddValue("guests", "number of kernels that share the nodes", arguments.guests);
+    line.AddValue(
+        "guests", "number of kernels over which the nodes are distributed", arguments.guests);
     line.AddValue("rate", "rate of the links", arguments.rate);
     line.AddValue("delay", "delay of the links", arguments.delay);
     line.AddValue("time", "duration in virtual time", arguments.time);
@@ -150,8 +151,8 @@ main(int argc, char* argv[])
         "kernel", "kernel (see viaduct kernel list); default: the newest kernel", arguments.kernel);
     line.AddValue("factory", "TypeId of the socket factory of the applications", arguments.factory);
     line.AddValue("size",
-                  "number of bytes that the application sends at once; default: a suitable size "
-                  "for the factory",
+                  "number of bytes that the application passes to the socket in one call; default: "
+                  "a suitable size for the socket type",
                   arguments.size);
     line.AddValue("pcap", "prefix of the capture files", arguments.pcap);
     line.Parse(argc, argv);

@@ -135,15 +135,30 @@ Route(int argc, char* argv[])
     Time duration = Seconds(10);
     Time warmUp = Seconds(2);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("left", "name of the interface on the left", left);
-    cmd.AddValue("right", "name of the interface on the right, which has the bottleneck", right);
-    cmd.AddValue("disc", "PfifoFast, CoDel, FqCoDel, Pie or Cobalt: ns3::NAMEQueueDisc", disc);
-    cmd.AddValue("port", "AfPacket; or AfXdp or Auto, which bypass queueing disciplines", port);
-    cmd.AddValue("flow-control", "whether the device on the right stops its queue", flowControl);
-    cmd.AddValue("bql", "whether the device on the right has dynamic queue limits", bql);
+    cmd.AddValue("left", "name of the router's left interface (10.1.1.1)", left);
+    cmd.AddValue("right",
+                 "name of the router's right interface (10.1.2.1), which has the bottleneck",
+                 right);
+    cmd.AddValue("disc",
+                 "queue disc of the right interface: PfifoFast, CoDel, FqCoDel, Pie or Cobalt "
+                 "(ns3::NAMEQueueDisc)",
+                 disc);
+    cmd.AddValue("port",
+                 "attribute Port of both devices: AfPacket, AfXdp or Auto; AfXdp and Auto bypass "
+                 "the kernel's queueing disciplines",
+                 port);
+    cmd.AddValue("flow-control",
+                 "whether the right device has flow control: a full device stops the queue disc",
+                 flowControl);
+    cmd.AddValue(
+        "bql", "whether the right device has dynamic queue limits; only with --flow-control", bql);
     cmd.AddValue("duration", "duration of the run", duration);
-    cmd.AddValue("warm-up", "first part of the run, which is excluded from the results", warmUp);
-    cmd.AddValue("trace", "file for the lengths of the queues at every millisecond", trace);
+    cmd.AddValue("warm-up",
+                 "duration of the first part of the run, which is excluded from the results",
+                 warmUp);
+    cmd.AddValue("trace",
+                 "CSV file to which the lengths of the queues are written every millisecond",
+                 trace);
     cmd.Parse(argc, argv);
 
     GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));

@@ -65,7 +65,7 @@ EventListener::ReadEvents()
     {
         // The data plane has shut down the doorbell's socket. Only a data plane under an attacker's
         // control does this. The data plane continues to forward according to its tables.
-        NS_LOG_WARN("the data plane of node " << m_node << " has disconnected: it no longer "
+        NS_LOG_WARN("the data plane of node " << m_node << " has disconnected and no longer "
                                               << "reports events");
         StopListening();
     }

@@ -95,9 +95,9 @@ KernelCalendar::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelCalendar>()
             .AddAttribute("Uptime",
-                          "The time for which the kernels have already run when the simulation "
-                          "starts. The time is longer if more than 50 nodes are installed at once: "
-                          "40 ms per node, at most 20 s.",
+                          "The virtual time for which the kernels run before the simulation "
+                          "starts. If more than 50 nodes are installed in one call, the kernels "
+                          "run longer: 40 ms per node, at most 20 s.",
                           TimeValue(Seconds(2)),
                           MakeTimeAccessor(&KernelCalendar::m_uptime),
                           MakeTimeChecker(MilliSeconds(1)))
@@ -108,10 +108,9 @@ KernelCalendar::GetTypeId()
                           MakeTimeAccessor(&KernelCalendar::m_timeout),
                           MakeTimeChecker(MilliSeconds(100)))
             .AddAttribute("OneProcessor",
-                          "Whether the simulator and its kernels, only one of which runs at a "
-                          "time, share one processor that no other simulation uses, if such a "
-                          "processor is available: then simulator and kernels wake each other "
-                          "faster.",
+                          "Whether the simulator and its kernels share one processor, which is "
+                          "faster because only one of them runs at a time. Without effect if no "
+                          "processor is available that no other simulation uses.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
                           MakeBooleanChecker());

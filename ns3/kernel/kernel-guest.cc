@@ -77,7 +77,7 @@ CheckBootParameter(const std::string& word)
         if (name == own)
         {
             throw viaduct::UsageError("BootParameters of kernel guests: " + word + ": " + name +
-                                      " is set by the simulator; remove this word" +
+                                      " is set by the simulator; remove this parameter" +
                                       (name == "mem" ? ", and use the attribute Memory" : ""));
         }
     }
@@ -99,31 +99,32 @@ KernelGuest::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_kernel),
                           MakeStringChecker())
-            .AddAttribute("Memory",
-                          "The guest's memory in MiB; 0: enough for the guest's nodes and devices. "
-                          "This machine only provides the pages that the guest uses.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&KernelGuest::m_memory),
-                          MakeUintegerChecker<uint32_t>(0, 65536))
+            .AddAttribute(
+                "Memory",
+                "The guest's memory in MiB; 0: enough for the guest's nodes and devices. The guest "
+                "takes from this machine only the memory pages that the guest uses.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&KernelGuest::m_memory),
+                MakeUintegerChecker<uint32_t>(0, 65536))
             .AddAttribute("BootParameters",
-                          "Additional words of the kernel's command line.",
+                          "Additional parameters for the kernel's command line.",
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_bootParameters),
                           MakeStringChecker())
             .AddAttribute(
                 "Place",
-                "The place where the guest's kernel runs. In the simulator's process (Embedded) "
-                "the kernel runs faster and gives the same results; a kernel that cannot run there "
-                "runs in a separate process (Process).",
+                "Where the guest's kernel runs: in the simulator's process (Embedded), or in a "
+                "separate process (Process), which is slower but gives the same results. A kernel "
+                "that cannot run in the simulator's process always runs in a separate process.",
                 EnumValue(EMBEDDED),
                 MakeEnumAccessor<Place>(&KernelGuest::m_place),
                 MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
                                          {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
             .AddAttribute("ServeSockets",
-                          "Whether the kernel itself carries the data of connected TCP sockets, if "
-                          "it can (if it was built with patch 0011), instead of the guest's agent: "
-                          "the same bytes take half of the wall time, and traces differ in the "
-                          "order of events at the same time.",
+                          "Whether the guest's kernel transfers the data of applications' sockets, "
+                          "which requires a kernel with patch 0011, instead of a program in the "
+                          "guest (the agent). The kernel takes half of the wall time for the same "
+                          "TCP data; traces differ in the order of events at the same time.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&KernelGuest::m_serveSockets),
                           MakeBooleanChecker());

@@ -43,9 +43,10 @@ class KernelIpLayer : public Layer
         const auto kernel = this->template GetObject<KernelNode>();
         if (kernel && KernelCalendar::Get()->HasBooted() && !kernel->GetBridge(device))
         {
-            throw viaduct::UsageError("a device was added to kernel node " + kernel->GetName() +
-                                      " while the simulation runs: assign an address to the device "
-                                      "before the simulation starts");
+            throw viaduct::UsageError("an IP interface was added to kernel node " +
+                                      kernel->GetName() +
+                                      " while the simulation runs: add devices and assign their "
+                                      "addresses before the simulation starts");
         }
         return Layer::AddInterface(device);
     }

@@ -131,9 +131,9 @@ ControlPlane::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<ControlPlane>()
             .AddAttribute("ScanInterval",
-                          "The interval at which the node's sockets are scanned. Only a protocol "
-                          "that opens a socket during the run and first waits for a packet may "
-                          "have to wait for up to this interval.",
+                          "The interval at which the node is scanned for new sockets. A socket "
+                          "that a protocol opens during the run receives no packets until the next "
+                          "scan, or until the socket sends its first packet.",
                           TimeValue(MilliSeconds(500)),
                           MakeTimeAccessor(&ControlPlane::m_scanInterval),
                           MakeTimeChecker(MicroSeconds(1)))
@@ -362,9 +362,8 @@ ControlPlane::GetUnsupported() const
     {
         if (handler.protocol == 0)
         {
-            lines.push_back(
-                "a protocol handler for all EtherTypes: select the handler's frames with "
-                "SetControlFilter()");
+            lines.push_back("a protocol handler for all EtherTypes; select the frames that the "
+                            "handler receives with SetControlFilter()");
         }
     }
     return lines;

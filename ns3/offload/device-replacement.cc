@@ -101,7 +101,8 @@ void
 ReplaceDevice(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
 {
     NS_LOG_FUNCTION(node << oldDevice << newDevice);
-    NS_ABORT_MSG_IF(oldDevice->GetNode() != node, "the device to replace is not in the node");
+    NS_ABORT_MSG_IF(oldDevice->GetNode() != node,
+                    "the device to replace does not belong to the node");
     if (newDevice->GetNode() != node)
     {
         node->AddDevice(newDevice);

@@ -30,8 +30,7 @@ InterfaceMirror::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<InterfaceMirror>()
             .AddAttribute("PollInterval",
-                          "The interval at which the node's IP interfaces are compared with their "
-                          "last state.",
+                          "The interval at which the node's IP interfaces are checked for changes.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&InterfaceMirror::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)));

@@ -523,8 +523,8 @@ LabHelper::MakeRingDevice(const Attachment& attachment, const Frames& frames)
     device->GetAttribute("Port", kind);
     if (kind.Get() == InterfacePortKind::XDP)
     {
-        throw viaduct::UsageError("the devices of a lab use AF_PACKET: set ns3::RingNetDevice::"
-                                  "Port=AfXdp only for devices with the attribute Interface");
+        throw viaduct::UsageError("a lab's devices use AF_PACKET: set ns3::RingNetDevice::Port to "
+                                  "AfXdp only for devices whose attribute Interface is set");
     }
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());

@@ -188,7 +188,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.by_hop = OwnOr(m_settings.byHop, node, {});
     if (MayFindRoutesOnDemand<ipfamily::V4>(node) || MayFindRoutesOnDemand<ipfamily::V6>(node))
     {
-        planned.by_hop = "the node's routing protocol decides for each packet";
+        planned.by_hop =
+            "the node's routing protocol may choose the next hop separately for each packet";
     }
     for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))
     {

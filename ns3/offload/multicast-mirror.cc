@@ -56,17 +56,16 @@ MayRouteMulticast(Ptr<typename Family::Protocol> protocol)
 TypeId
 MulticastMirror::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::MulticastMirror")
-            .SetParent<Object>()
-            .SetGroupName("Viaduct")
-            .AddConstructor<MulticastMirror>()
-            .AddAttribute("PollInterval",
-                          "The interval at which the protocols are queried again about existing "
-                          "flows.",
-                          TimeValue(MilliSeconds(100)),
-                          MakeTimeAccessor(&MulticastMirror::m_pollInterval),
-                          MakeTimeChecker(MicroSeconds(1)));
+    static TypeId tid = TypeId("ns3::MulticastMirror")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<MulticastMirror>()
+                            .AddAttribute("PollInterval",
+                                          "The interval at which the routing protocols are queried "
+                                          "again for the routes of existing multicast flows.",
+                                          TimeValue(MilliSeconds(100)),
+                                          MakeTimeAccessor(&MulticastMirror::m_pollInterval),
+                                          MakeTimeChecker(MicroSeconds(1)));
     return tid;
 }
 

@@ -82,30 +82,31 @@ IsIcmpError(Ptr<const Packet> payload, const Ipv4Header& header)
 TypeId
 ProgramPort::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::ProgramPort")
-                            .SetParent<Object>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<ProgramPort>()
-                            .AddAttribute("AnswersEcho",
-                                          "Whether ns-3 answers echo requests; if not, the "
-                                          "requests are passed to the programs, which then are a "
-                                          "host with the node's addresses.",
-                                          BooleanValue(true),
-                                          MakeBooleanAccessor(&ProgramPort::m_answersEcho),
-                                          MakeBooleanChecker())
-                            .AddTraceSource("FromProgram",
-                                            "An IP packet came from a program.",
-                                            MakeTraceSourceAccessor(&ProgramPort::m_fromTrace),
-                                            "ns3::Packet::TracedCallback")
-                            .AddTraceSource("ToProgram",
-                                            "An IP packet goes to the programs.",
-                                            MakeTraceSourceAccessor(&ProgramPort::m_toTrace),
-                                            "ns3::Packet::TracedCallback")
-                            .AddTraceSource("Drop",
-                                            "A packet was dropped. Arguments: the packet, the "
-                                            "reason.",
-                                            MakeTraceSourceAccessor(&ProgramPort::m_drops),
-                                            "ns3::ProgramPort::DropTracedCallback");
+    static TypeId tid =
+        TypeId("ns3::ProgramPort")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<ProgramPort>()
+            .AddAttribute(
+                "AnswersEcho",
+                "Whether ns-3 answers echo requests. If false, the echo requests are passed to the "
+                "programs, which then act as a host that has the node's addresses.",
+                BooleanValue(true),
+                MakeBooleanAccessor(&ProgramPort::m_answersEcho),
+                MakeBooleanChecker())
+            .AddTraceSource("FromProgram",
+                            "An IP packet came from a program.",
+                            MakeTraceSourceAccessor(&ProgramPort::m_fromTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("ToProgram",
+                            "An IP packet goes to the programs.",
+                            MakeTraceSourceAccessor(&ProgramPort::m_toTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet was dropped. Arguments: the packet, the "
+                            "reason.",
+                            MakeTraceSourceAccessor(&ProgramPort::m_drops),
+                            "ns3::ProgramPort::DropTracedCallback");
     return tid;
 }
 

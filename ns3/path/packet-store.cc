@@ -64,7 +64,7 @@ PacketStore::Take(FrameHandle frame)
 {
     Slot& slot = m_slots.at(frame);
     Ptr<Packet> packet = std::move(slot.packet);
-    NS_ASSERT_MSG(packet, "a frame was taken twice");
+    NS_ASSERT_MSG(packet, "a frame was taken from the store twice");
     if (!slot.bytes.empty() && slot.bytes != BytesOf(packet))
     {
         packet = WithBytes(packet, slot.bytes);

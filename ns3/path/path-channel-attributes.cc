@@ -77,12 +77,11 @@ PathChannel::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetSpec),
                           MakeStringChecker())
-            .AddTraceSource(
-                "Fate",
-                "A packet was delivered or dropped. Arguments: the frame as it was sent, the fate "
-                "of the packet.",
-                MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
-                "ns3::PathChannel::FateTracedCallback");
+            .AddTraceSource("Fate",
+                            "A packet was delivered or dropped. Arguments: the frame as sent by "
+                            "the device, the packet's outcome.",
+                            MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
+                            "ns3::PathChannel::FateTracedCallback");
     return tid;
 }
 

@@ -39,29 +39,28 @@ ReactorSimulatorImpl::GetTypeId()
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_spinTime),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute(
-                "AlwaysPoll",
-                "Whether Run() never sleeps: this uses a whole core, for the shortest reaction "
-                "time to frames.",
-                BooleanValue(false),
-                MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
-                MakeBooleanChecker())
+            .AddAttribute("AlwaysPoll",
+                          "Whether Run() never sleeps, which keeps one core completely busy but "
+                          "minimizes the reaction time to frames.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
+                          MakeBooleanChecker())
             .AddAttribute("CpuAffinity",
                           "The processors that Run() may use, as in 0,2-3; empty: the processors "
                           "that the thread may already use.",
                           StringValue(""),
                           MakeStringAccessor(&ReactorSimulatorImpl::m_cpuAffinity),
                           MakeStringChecker())
-            .AddAttribute("FifoPriority",
-                          "The SCHED_FIFO priority of Run(), 1 to 99, with which Run() is "
-                          "scheduled before all ordinary threads; 0: Run() is scheduled like an "
-                          "ordinary thread. With a priority, Run() does not spin, regardless of "
-                          "SpinTime, and rests for 1.5 ms of every 20 ms without sleep, because "
-                          "the kernel would otherwise stop the thread for 50 ms of each second. "
-                          "Cannot be used with AlwaysPoll.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&ReactorSimulatorImpl::m_fifoPriority),
-                          MakeUintegerChecker<uint32_t>(0, 99))
+            .AddAttribute(
+                "FifoPriority",
+                "The SCHED_FIFO priority of Run(), 1 to 99, with which Run() is scheduled before "
+                "all ordinary threads; 0: Run() is scheduled like an ordinary thread. With a "
+                "priority, Run() does not spin, regardless of SpinTime, and pauses for 1.5 ms "
+                "after every 20 ms with less sleep than that, because the kernel would otherwise "
+                "stop the thread for 50 ms of each second. Cannot be used with AlwaysPoll.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&ReactorSimulatorImpl::m_fifoPriority),
+                MakeUintegerChecker<uint32_t>(0, 99))
             .AddAttribute("LockMemory",
                           "Whether the process's memory is locked during Run(), so that the memory "
                           "is not paged out.",
@@ -82,14 +81,15 @@ ReactorSimulatorImpl::GetTypeId()
                           MakeUintegerAccessor(&ReactorSimulatorImpl::m_eventBurst),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("LatenessLimit",
-                          "The limit for the lateness of events: the run is VOID if the part of "
-                          "events that ran within this time after their time stamp is less than "
+                          "The limit for the lateness of events: the run is VOID if the fraction "
+                          "of events whose lateness is at most LatenessLimit is less than "
                           "LatenessQuantile. 0: no limit.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_latenessLimit),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("LatenessQuantile",
-                          "The part of all events that must not be later than LatenessLimit.",
+                          "The fraction of all events whose lateness must not exceed "
+                          "LatenessLimit, from 0 to 1.",
                           DoubleValue(0.99),
                           MakeDoubleAccessor(&ReactorSimulatorImpl::m_latenessQuantile),
                           MakeDoubleChecker<double>(0, 1))
@@ -99,12 +99,13 @@ ReactorSimulatorImpl::GetTypeId()
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_lateThreshold),
                           MakeTimeChecker(Time(0)))
             .AddTraceSource("EventLate",
-                            "An event starts later than LateThreshold. Arguments: the lateness, "
-                            "the context.",
+                            "An event starts with a lateness above LateThreshold. Arguments: the "
+                            "lateness, the event's context.",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_eventLateTrace),
                             "ns3::ReactorSimulatorImpl::EventLateTracedCallback")
             .AddTraceSource("PortBurst",
-                            "A port did work. Argument: the port's id from AddPollable().",
+                            "A port was polled and had work to do. Argument: the port's id, which "
+                            "AddPollable() returned.",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_portBurstTrace),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("Idle",

@@ -91,7 +91,7 @@ class AskedRoutes : public RouteReader
     {
         return m_isAsked     ? ""
                : m_isSending ? "RouteOutput() starts a search for a route when called"
-                             : "RouteOutput() may only be called for packets";
+                             : "RouteOutput() may only be called when there is a packet to send";
     }
 
   protected:
@@ -156,8 +156,9 @@ class PrintedRoutes : public AskedRoutes<Family>
             }
             else if (this->m_unknown && !interface && m_why.empty())
             {
-                m_why =
-                    "the node does not have the interface of the row '" + Squeeze(route.row) + "'";
+                m_why = "a row of the protocol's table names an interface that the node does not "
+                        "have: '" +
+                        Squeeze(route.row) + "'";
             }
         }
         if (m_why.empty() && this->m_unknown && this->m_questions.samples)
@@ -218,8 +219,8 @@ class PrintedRoutes : public AskedRoutes<Family>
         {
             return {};
         }
-        return Squeeze(text).empty() ? "the protocol prints no table"
-                                     : "the protocol prints no table with a known header";
+        return Squeeze(text).empty() ? "PrintRoutingTable() prints no table"
+                                     : "PrintRoutingTable() prints no table with a known header";
     }
 
     /** Removes the routes over a next hop that is not itself a destination of the table, because

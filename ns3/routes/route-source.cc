@@ -45,8 +45,8 @@ RouteSource::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<RouteSource>()
             .AddAttribute("PollInterval",
-                          "The interval at which the routes of a protocol without trace sources "
-                          "are read.",
+                          "The interval at which the routes of a routing protocol that does not "
+                          "report route changes by trace sources are read.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RouteSource::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)))
@@ -57,18 +57,18 @@ RouteSource::GetTypeId()
                           MakeTimeAccessor(&RouteSource::m_retryInterval),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("DecisionTimeout",
-                          "The time for which a protocol's decision about a packet remains a route "
-                          "without being used.",
+                          "The time after which a route that was taken from a protocol's decision "
+                          "about a packet is removed if no packet uses the route.",
                           TimeValue(Seconds(3)),
                           MakeTimeAccessor(&RouteSource::m_decisionTimeout),
                           MakeTimeChecker(MilliSeconds(1)))
             .AddTraceSource("Pushed",
-                            "Changes were passed to the data plane. Arguments: the node, the "
+                            "Route changes were passed to the data plane. Arguments: the node, the "
                             "number of changes.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
                             "ns3::RouteSource::PushedTracedCallback")
             .AddTraceSource("Changed",
-                            "Changes were passed to the data plane, which may have refused some "
+                            "Route changes were passed to the data plane, which may have refused "
                             "changes. Argument: the changes.",
                             MakeTraceSourceAccessor(&RouteSource::m_changedTrace),
                             "ns3::RouteSource::ChangedTracedCallback")
@@ -380,8 +380,8 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     const bool isOfTable = isComplete && Covers(*reader->second, destination);
     if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
-        reader->second->Distrust("the protocol's routes differ from the decisions about packets: "
-                                 "the protocol sends " +
+        reader->second->Distrust("the protocol does not route packets as its routing table says: "
+                                 "the protocol sends packets to " +
                                  destination.ToString() + " via " +
                                  (decision.gateway.IsUnspecified()
                                       ? "interface "

@@ -346,7 +346,7 @@ Network::CheckPhysical(const NodeSettings& settings) const
     {
         throw UsageError("node " + settings.name +
                          ": physical interfaces are not supported in mode simulate; remove the "
-                         "physical interfaces, or use a real mode");
+                         "physical interfaces, or use another mode");
     }
 }
 

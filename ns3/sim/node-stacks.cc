@@ -207,8 +207,8 @@ IgnoredSettings(const Scenario& scenario)
         }
         if (!names.empty())
         {
-            sentences.push_back("sysctls of " + node.name + ": ns-3's own stack has no " + names +
-                                "; set stack: kernel for the node");
+            sentences.push_back("sysctls of " + node.name + ": ns-3's own stack does not support " +
+                                names + "; set stack: kernel for the node");
         }
     }
     return sentences;

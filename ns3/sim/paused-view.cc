@@ -208,8 +208,8 @@ PausedView::Describe(const std::string& to) const
         }
         if (std::any_of(m_network.GetNodes().Begin(), m_network.GetNodes().End(), FindsRoutes))
         {
-            throw UsageError("the routing protocol finds routes on demand: a query for a route "
-                             "to " +
+            throw UsageError("no routes can be shown, because the routing protocol finds routes on "
+                             "demand: a query for a route to " +
                              to + " would make the protocol search for a route");
         }
         state.next = m_reachability->NextTo(to);

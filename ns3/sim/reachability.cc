@@ -470,7 +470,8 @@ Reachability::Distrust(uint32_t node) const
     {
         if (protocol->GetObject<Node>() == object)
         {
-            table.reader->Distrust("RouteOutput() returns different routes");
+            table.reader->Distrust(
+                "RouteOutput() returns routes that differ from the protocol's table");
             table.isComplete = false;
         }
     }

@@ -93,8 +93,8 @@ AddChanged(const std::string& node,
     {
         report.refused.push_back(
             node +
-            ": the routing protocol's next hop depends on more of a packet than the destination, "
-            "but the data plane only considers the destination: " +
+            ": the routing protocol's next hop depends on more than a packet's destination, but "
+            "the data plane only considers the destination: " +
             dependence + "; " + instead);
     }
 }
@@ -171,7 +171,7 @@ AddUnheard(const Node& node, const KernelNode& kernel, viaduct::result::Simulato
             words << "EtherType 0x" << std::hex << std::setfill('0') << std::setw(4) << type;
         }
         words << " (packet sockets, protocol handlers), but the node's kernel does not pass these "
-                 "frames on; use stack: ns3";
+                 "frames to the protocol; use stack: ns3";
         report.refused.push_back(words.str());
     }
 }

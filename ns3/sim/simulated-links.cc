@@ -101,9 +101,9 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
         const std::string which =
             changed == all ? "the links have"
                            : std::to_string(changed) + " of " + std::to_string(all) + " links have";
-        result.assumptions.push_back(which + " no rate: simulated at " +
-                                     viaduct::FormatRate(ASSUMED_RATE) +
-                                     "; to change the rate, set spec: rate=");
+        result.assumptions.push_back(
+            which + " no rate: simulated at " + viaduct::FormatRate(ASSUMED_RATE) +
+            "; to change the rate, add rate=RATE to the spec of the links");
     }
     return result;
 }

@@ -46,8 +46,8 @@ constexpr char USAGE[] =
     "--lab adopt: takes over the lab of a simulator that has exited (VIADUCT_BROKER_FD).\n"
     "--host: builds the part of the lab that is on the machine NAME of the scenario's key hosts.\n"
     "--hub: runs mode simulate in real time for clients of remote nodes (VXLAN on this UDP port).\n"
-    "--inner-socket: serves the clients with this socket instead; frames that arrive at the port\n"
-    "are counted.\n"
+    "--inner-socket: serves the clients with the socket FD instead; datagrams that arrive at PORT\n"
+    "are dropped and counted.\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 

@@ -29,16 +29,17 @@ KernelMessageSocket::GetTypeId()
             .SetParent<Socket>()
             .SetGroupName("Viaduct")
             .AddAttribute("SndBufSize",
-                          "The maximum number of bytes that are sent but not yet accepted by the "
-                          "kernel; a value other than the default also sets the kernel's buffer "
-                          "(SO_SNDBUF).",
+                          "The maximum number of bytes that the application has sent but the "
+                          "kernel has not yet accepted; a value other than the default also sets "
+                          "the size of the kernel's send buffer (SO_SNDBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetSndBufSize,
                                                &KernelMessageSocket::GetSndBufSize),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RcvBufSize",
-                          "The maximum number of bytes that wait for the application; a value "
-                          "other than the default also sets the kernel's buffer (SO_RCVBUF).",
+                          "The maximum number of received bytes that the application has not yet "
+                          "read; a value other than the default also sets the size of the kernel's "
+                          "receive buffer (SO_RCVBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetRcvBufSize,
                                                &KernelMessageSocket::GetRcvBufSize),
@@ -66,16 +67,17 @@ KernelDccpSocket::GetTypeId()
 TypeId
 KernelSctpSocket::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::KernelSctpSocket")
-                            .SetParent<KernelMessageSocket>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelSctpSocket>()
-                            .AddAttribute("NoDelay",
-                                          "Whether small messages are sent at once (SCTP_NODELAY).",
-                                          BooleanValue(true),
-                                          MakeBooleanAccessor(&KernelSctpSocket::SetNoDelay,
-                                                              &KernelSctpSocket::GetNoDelay),
-                                          MakeBooleanChecker());
+    static TypeId tid =
+        TypeId("ns3::KernelSctpSocket")
+            .SetParent<KernelMessageSocket>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelSctpSocket>()
+            .AddAttribute(
+                "NoDelay",
+                "Whether small messages are sent immediately (SCTP_NODELAY).",
+                BooleanValue(true),
+                MakeBooleanAccessor(&KernelSctpSocket::SetNoDelay, &KernelSctpSocket::GetNoDelay),
+                MakeBooleanChecker());
     return tid;
 }
 

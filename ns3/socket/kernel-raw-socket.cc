@@ -32,19 +32,20 @@ KernelRawSocket::GetTypeId()
             .AddConstructor<KernelRawSocket>()
             .AddAttribute(
                 "Protocol",
-                "Protocol number to match.",
+                "The IP protocol number of the packets that the socket sends and receives.",
                 UintegerValue(0),
                 MakeUintegerAccessor(&KernelRawSocket::SetProtocol, &KernelRawSocket::GetProtocol),
                 MakeUintegerChecker<uint16_t>())
             .AddAttribute("IcmpFilter",
-                          "Any icmp header whose type field matches a bit in this filter is "
-                          "dropped. Type must be less than 32.",
+                          "The ICMP types, 0 to 31, of received packets that are dropped: a bit "
+                          "mask in which bit N stands for type N.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&KernelRawSocket::SetIcmpFilter,
                                                &KernelRawSocket::GetIcmpFilter),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("IpHeaderInclude",
-                          "Include IP Header information (a.k.a setsockopt (IP_HDRINCL)).",
+                          "Whether packets that the application sends begin with the IP header "
+                          "(socket option IP_HDRINCL).",
                           BooleanValue(false),
                           MakeBooleanAccessor(&KernelRawSocket::SetHeaderInclude,
                                               &KernelRawSocket::GetHeaderInclude),

@@ -73,7 +73,7 @@ RemoteHub::GetTypeId()
                           MakeStringChecker())
             .AddAttribute("Port",
                           "The UDP port of the hub, and of clients that do not specify another "
-                          "port; 0: any port.",
+                          "port; 0: a free port that the kernel chooses.",
                           UintegerValue(viaduct::wire::kVxlanPort),
                           MakeUintegerAccessor(&RemoteHub::m_port),
                           MakeUintegerChecker<uint16_t>())

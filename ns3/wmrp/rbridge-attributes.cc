@@ -30,13 +30,13 @@ RBridge::GetTypeId()
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RBridge::m_lspInterval),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute(
-                "CsnpInterval",
-                "The time between two complete sequence numbers PDUs of a designated RBridge, with "
-                "which lost LSPs are found, in seconds (ISO 10589: 10 s).",
-                TimeValue(Seconds(2)),
-                MakeTimeAccessor(&RBridge::m_csnpInterval),
-                MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute("CsnpInterval",
+                          "The time between two complete sequence numbers PDUs (CSNPs) of a "
+                          "designated RBridge, which show other RBridges which LSPs were lost, in "
+                          "seconds (ISO 10589: 10 s).",
+                          TimeValue(Seconds(2)),
+                          MakeTimeAccessor(&RBridge::m_csnpInterval),
+                          MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("LspLifetime",
                           "The time for which an LSP is valid after its origination, in whole "
                           "seconds.",
@@ -49,22 +49,24 @@ RBridge::GetTypeId()
                           TimeValue(Seconds(900)),
                           MakeTimeAccessor(&RBridge::m_lspRefresh),
                           MakeTimeChecker(Seconds(1), Seconds(65534)))
-            .AddAttribute("HoldMultiplier",
-                          "The number of Hello intervals after which a silent neighbour is lost; "
-                          "the time is rounded up to whole seconds.",
-                          UintegerValue(3),
-                          MakeUintegerAccessor(&RBridge::m_holdMultiplier),
-                          MakeUintegerChecker<uint32_t>(1, 100))
-            .AddAttribute("Inhibition",
-                          "The time from when a port becomes the designated RBridge of its link "
-                          "until the port serves terminals, in seconds: two RBridges that serve "
-                          "the same link create a loop.",
-                          TimeValue(Seconds(3)),
-                          MakeTimeAccessor(&RBridge::m_inhibition),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "HoldMultiplier",
+                "The number of Hello intervals after which a neighbour from which no Hello was "
+                "received is considered lost; the time is rounded up to full seconds.",
+                UintegerValue(3),
+                MakeUintegerAccessor(&RBridge::m_holdMultiplier),
+                MakeUintegerChecker<uint32_t>(1, 100))
+            .AddAttribute(
+                "Inhibition",
+                "The time in seconds that a port waits before it serves terminals, after this "
+                "RBridge has become the designated RBridge of the port's link. The wait prevents a "
+                "loop, because two RBridges that serve the same link create a loop.",
+                TimeValue(Seconds(3)),
+                MakeTimeAccessor(&RBridge::m_inhibition),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("TerminalAge",
-                          "The time for which a silent terminal on a link of this RBridge is "
-                          "remembered, in seconds.",
+                          "The time in seconds after which a terminal on a link of this RBridge is "
+                          "forgotten if the terminal sends no frames.",
                           TimeValue(Seconds(300)),
                           MakeTimeAccessor(&RBridge::m_terminalAge),
                           MakeTimeChecker(MilliSeconds(10)))
@@ -75,8 +77,8 @@ RBridge::GetTypeId()
                           MakeUintegerAccessor(&RBridge::m_priority),
                           MakeUintegerChecker<uint8_t>(0, 127))
             .AddAttribute("Nickname",
-                          "The requested nickname, 1 to 65471 (0xffbf); 0: the nickname is chosen "
-                          "from the identifier.",
+                          "The requested nickname, 1 to 65471 (0xffbf); 0: the nickname is derived "
+                          "from this RBridge's identifier.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RBridge::m_wantedNickname),
                           MakeUintegerChecker<uint16_t>(0, 0xffbf))
@@ -105,8 +107,8 @@ RBridge::GetTypeId()
                           MakeUintegerAccessor(&RBridge::m_metric),
                           MakeUintegerChecker<uint32_t>(1, 0xfffffd))
             .AddAttribute("HopCount",
-                          "The maximum number of RBridges that a frame may pass if it enters the "
-                          "network here.",
+                          "The maximum number of RBridges that a frame may pass after the frame "
+                          "has entered the network at this RBridge.",
                           UintegerValue(viaduct::rbridge::TrillHeader::kMaxHops),
                           MakeUintegerAccessor(&RBridge::m_hopCount),
                           MakeUintegerChecker<uint8_t>(1, viaduct::rbridge::TrillHeader::kMaxHops))

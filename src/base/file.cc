@@ -34,7 +34,7 @@ void ThrowUnlessRegular(const std::string& path, mode_t mode) {
                      : S_ISFIFO(mode) ? "FIFO"
                      : S_ISSOCK(mode) ? "socket"
                                       : "device";
-  throw UsageError(path + ": is a " + kind + "; use a regular file");
+  throw UsageError(path + " is a " + kind + "; use a regular file");
 }
 
 // Reads a descriptor until its end, or until more than `longest` bytes have been read.
@@ -57,7 +57,7 @@ std::string ReadAllNamed(UniqueFd file, const std::string& path) {
                          status.st_size > static_cast<off_t>(kMaxNamedFile);
   std::string text = is_longer ? "" : ReadUpTo(kMaxNamedFile, file.get(), path);
   if (!is_longer && text.size() <= kMaxNamedFile) return text;
-  throw UsageError(path + ": is longer than 256 MiB; is it the right file?");
+  throw UsageError(path + " is longer than 256 MiB; check the file's name");
 }
 
 }  // namespace
@@ -118,9 +118,9 @@ std::string CurrentFolder() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
   if (error == std::errc::no_such_file_or_directory) {
-    throw UsageError("the current folder has been removed; cd to another");
+    throw UsageError("the current folder has been removed; change to another folder");
   }
-  if (error) throw UsageError("the current folder: " + error.message());
+  if (error) throw UsageError("cannot determine the current folder: " + error.message());
   return folder.string();
 }
 

@@ -57,14 +57,14 @@ TEST(FileTest, WhatIsNoRegularFileIsNotOpened) {
   const std::string fifo = testing::TempDir() + "viaduct_file_test_fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(MessageOf<UsageError>([&] { ReadRegularFile(fifo); }),
-            fifo + ": is a FIFO; use a regular file");
+            fifo + " is a FIFO; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([&] { CheckIsWholeLibrary(fifo); }),
-            fifo + ": is a FIFO; use a regular file");
+            fifo + " is a FIFO; use a regular file");
   std::filesystem::remove(fifo);
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/dev/zero"); }),
-            "/dev/zero: is a device; use a regular file");
+            "/dev/zero is a device; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/tmp"); }),
-            "/tmp: is a folder; use a regular file");
+            "/tmp is a folder; use a regular file");
   EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/no/such"); }),
             "/no/such: cannot be read: No such file or directory");
   const std::string path = testing::TempDir() + "viaduct_file_test_regular";
@@ -81,7 +81,7 @@ TEST(FileTest, ALongFileIsRefusedBeforeItIsRead) {
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
   EXPECT_EQ(MessageOf<UsageError>([&] { ReadNamedFile(path); }),
-            path + ": is longer than 256 MiB; is it the right file?");
+            path + " is longer than 256 MiB; check the file's name");
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 100 << 10) << "KiB";
   std::filesystem::remove(path);
@@ -90,7 +90,7 @@ TEST(FileTest, ALongFileIsRefusedBeforeItIsRead) {
 TEST(FileTest, AFileWithoutAnEndIsNotReadForever) {
   for (const char* path : {"/dev/zero", "/dev/urandom"}) {
     EXPECT_EQ(MessageOf<UsageError>([&] { ReadNamedFile(path); }),
-              std::string(path) + ": is longer than 256 MiB; is it the right file?");
+              std::string(path) + " is longer than 256 MiB; check the file's name");
   }
 }
 
@@ -112,7 +112,7 @@ TEST(FileTest, ACurrentFolderThatIsGoneIsSaid) {
   ASSERT_EQ(chdir(gone.c_str()), 0);
   std::filesystem::remove(gone);
   EXPECT_EQ(MessageOf<UsageError>([] { CurrentFolder(); }),
-            "the current folder has been removed; cd to another");
+            "the current folder has been removed; change to another folder");
   ASSERT_EQ(fchdir(before.get()), 0);
 }
 

@@ -47,7 +47,7 @@ void CheckIsWholeLibrary(const std::string& path) {
   if (!file || error) return;  // dlopen(3) reports the error
   if (BytesOfElf(file) > there) {
     throw UsageError(fmt::format(
-        "{}: is incomplete (cut off after {} bytes); compile the file again", path, there));
+        "{} is incomplete (cut off after {} bytes); compile the file again", path, there));
   }
 }
 

@@ -49,7 +49,7 @@ Decimal SplitNumber(std::string_view text, std::string_view accepted) {
   const bool begins_with_point = text.size() > 1 && text[0] == '.' && IsDigit(text[1]);
   if (decimal.whole.empty() && !begins_with_point) {
     const bool is_negative = text.size() > 1 && text[0] == '-' && IsDigit(text[1]);
-    Fail(text, is_negative ? "is negative" : "does not start with a number", accepted);
+    Fail(text, is_negative ? "negative" : "no number at the start", accepted);
   }
   if (i < text.size() && text[i] == '.') {
     const size_t start = ++i;
@@ -167,7 +167,7 @@ int64_t ParseRate(std::string_view text) {
   if (!factor && decimal.unit.ends_with("bit")) factor = FindFactor(kLowerRatePrefixes, prefix);
   if (!known || !factor) Fail(text, fmt::format("unknown unit \"{}\"", decimal.unit), kAccepted);
   const int64_t rate = ScaleOrFail(text, decimal, *factor, "bits per second", kAccepted);
-  if (rate == 0) Fail(text, "a rate must be greater than zero", kAccepted);
+  if (rate == 0) Fail(text, "a rate must be greater than 0", kAccepted);
   return rate;
 }
 
@@ -185,7 +185,7 @@ double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
   // Refuses "1", because it may mean 1%, as it does in tc(8).
-  if (text == "1") Fail(text, "is ambiguous (1% or 100%)", "a percent sign, or \"1.0\" for 100%");
+  if (text == "1") Fail(text, "ambiguous (1% or 100%)", "a percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;
   if (rest.starts_with("e") || rest.starts_with("E")) {
@@ -195,7 +195,7 @@ double ParseProbability(std::string_view text) {
     const auto end = std::from_chars(rest.data(), rest.data() + rest.size(), exponent);
     if (end.ec != std::errc() || (plus && rest.starts_with("-")) || exponent < -400 ||
         exponent > 400) {
-      Fail(text, "the exponent is not a small whole number", kAccepted);
+      Fail(text, "the exponent is not a whole number from -400 to 400", kAccepted);
     }
     rest.remove_prefix(static_cast<size_t>(end.ptr - rest.data()));
   }
@@ -208,7 +208,8 @@ double ParseProbability(std::string_view text) {
                   exponent - (percent ? 2 : 0));
   double value = 0;
   const auto end = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (end.ec != std::errc()) Fail(text, "out of the range of numbers", kAccepted);
+  if (end.ec != std::errc())
+    Fail(text, "too small or too large for a floating-point number", kAccepted);
   if (value > 1) Fail(text, "greater than 1", kAccepted);
   return value;
 }

@@ -126,18 +126,23 @@ void EngineOptions::AddTo(CLI::App& command) {
   command.add_option("--memory", memory, "the memory limit for queued frames, such as 512M");
   AddRepeated(command, "--spill", spill, "DIR",
               "a directory for queued frames beyond the memory limit; may be repeated");
-  command.add_flag("--busy", busy, "busy-wait always: most exact, but uses whole processor cores");
+  command.add_flag("--busy", busy,
+                   "always busy-wait: the most exact timing, but all of the threads' processors "
+                   "are always busy");
   command.add_flag("--cpu-saving", cpu_saving,
-                   "never busy-wait: uses least processor time, but is least exact");
+                   "never busy-wait: the least processor time, but the least exact timing");
   command.add_option("--threads", threads, "the number of threads that process the pairs")
       ->check(CLI::Range(1, 1024));
   command.add_option("--cpus", cpus, "pin the threads to these processors, such as 2,3");
   command
-      .add_option("--trace", trace, "write the fate of every packet to FILE.jsonl or FILE.pcapng")
+      .add_option("--trace", trace,
+                  "write what happened to every packet (delivered, or why dropped) to FILE.jsonl "
+                  "or FILE.pcapng")
       ->type_name("FILE");
   command
-      .add_option("--log", log,
-                  "write each packet's arrival, departure or drop, in the format of mm-link")
+      .add_option(
+          "--log", log,
+          "write each packet's arrival, departure or drop, in the format of Mahimahi's mm-link")
       ->type_name("FILE");
 }
 

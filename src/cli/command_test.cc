@@ -103,7 +103,7 @@ TEST(CommandTest, ADurationOfNothingIsRefused) {
 TEST(CommandTest, AScheduleWithoutAnEndIsRefused) {
   const Outcome outcome = Call({"path", "--between", "a", "b", "--schedule", "/dev/urandom"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("/dev/urandom: is longer than 256 MiB"));
+  EXPECT_THAT(outcome.errors, HasSubstr("/dev/urandom is longer than 256 MiB"));
 }
 
 TEST(CommandTest, AGraphNeedsALogThatCanBeReadAgain) {

@@ -62,7 +62,7 @@ const std::vector<Ability>& Abilities() {
       {"simulate", "viaduct run --mode simulate", {kSimulator}},
       {"path", "viaduct path, viaduct shell", {kRoot, "namespaces", "veth", "tun", "packet-ring"}},
       {"lab",
-       "viaduct up, and viaduct run in the modes with real interfaces",
+       "viaduct up, and viaduct run in all modes except simulate",
        {kSimulator, kRoot, "namespaces", "veth", "bridge", "tun", "packet-ring"}},
       {"kernels", "stack: kernel (real Linux kernels in virtual time)", {kSimulator, kKernels}},
       {"eBPF",
@@ -163,10 +163,10 @@ Feature NeighbourTable() {
   constexpr char kParameter[] = "net.ipv4.neigh.default.gc_thresh3";
   const auto limit = lab::ReadHostLimit(kParameter);
   Feature feature = Examined(
-      "neighbour table", "shared links of up to 128 nodes that all talk to each other",
+      "neighbour table", "shared links of up to 128 nodes that all send to each other",
       limit.value_or(0) >= kEnough,
       fmt::format(
-          "sysctl -w {}={} (and the same for ipv6); the limit holds for all namespaces together",
+          "sysctl -w {}={} (and the same for ipv6); the limit applies to all namespaces together",
           kParameter, kEnough));
   if (!limit) feature.state = Feature::State::kUnknown;
   return feature;
@@ -233,8 +233,8 @@ void Print(const std::vector<Feature>& features) {
                             feature.detail.empty() ? "" : "; the error was: ", feature.detail);
   }
   if (!remedies.empty()) {
-    text +=
-        "A missing feature affects only its own uses. To get the missing features:\n" + remedies;
+    text += "A missing feature affects only the uses in its line. To get the missing features:\n" +
+            remedies;
   }
   if (!untried.empty()) {
     text += fmt::format("Not known{}: {}\n",

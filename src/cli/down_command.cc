@@ -55,7 +55,8 @@ void Down(const std::string& given) {
   }
   pollfd ended{broker.get(), POLLIN, 0};
   if (broker && poll(&ended, 1, kTimeoutMilliseconds) == 0) {
-    throw Error(fmt::format("lab {} was removed, but its broker does not exit", lab));
+    throw Error(
+        fmt::format("lab {} was removed, but the broker process of the lab does not exit", lab));
   }
 }
 
@@ -99,10 +100,11 @@ void Clean(bool as_json) {
   AddNames(run::RemoveDeadHubs(&cleaning.problems), &cleaning);
   AddNames(guest::RemoveDeadBootFolders(&cleaning.problems), &cleaning);
   if (!cleaning.left.empty()) {
-    std::fprintf(stderr,
-                 "viaduct clean: did not remove %s: created in another pid namespace, and possibly "
-                 "still running; run viaduct clean there, or on the machine itself\n",
-                 fmt::format("{}", fmt::join(cleaning.left, ", ")).c_str());
+    std::fprintf(
+        stderr,
+        "viaduct clean: did not remove %s: created in another pid namespace, and possibly still "
+        "running; run viaduct clean in that namespace, or in the machine's initial namespaces\n",
+        fmt::format("{}", fmt::join(cleaning.left, ", ")).c_str());
   }
   if (as_json) {
     PrintJson(cleaning);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kHubFooter =
     R"(The scenario runs in real time until Ctrl-C: in ns-3, or, with mode emulate or offload, as a lab. A
-client is a machine with a VXLAN interface (RFC 7348) that has the identifier of a remote node: the
+client is a machine with a VXLAN interface (RFC 7348) that has the VNI of a remote node: the
 client takes the place of this node, with the node's addresses. The key nodes.NAME.remote of the
 scenario sets which machine may be the client of a node (docs/scenario.md, docs/remote.md).
 Exit status: 1 if something failed during the run, such as a lab's forwarder; 4 if p99 of the
@@ -114,7 +114,7 @@ void AddHub(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--encrypt", options->encrypt,
                    "wireguard, or wireguard:PORT (a UDP port; default: 51820): encrypt the tunnels "
-                   "to clients with the kernels' WireGuard; needs root")
+                   "to clients with the kernels' WireGuard; root is required")
       ->type_name("HOW");
   command
       ->add_option("--duration", options->duration,

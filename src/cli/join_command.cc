@@ -133,8 +133,8 @@ int RunJoin(const JoinOptions& options) {
   remote::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
   member.OnReturn([&](const claim::EncryptedTunnel& tunnel) { join.ChangeHub(tunnel); });
   if (!options.into.empty() && options.words.empty()) {
-    NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
-                         join.interface(), options.into));
+    NoteJoin(fmt::format("node {} is interface {} in {}, until this command ends",
+                         member.offer().node, join.interface(), options.into));
     foreground.loop().Watch(
         join.fd(), [] { throw Error("the privileged process of the node exited unexpectedly"); });
     foreground.loop().Run([] { return false; });
@@ -161,9 +161,7 @@ void AddJoin(CLI::App& app, Invocation& invocation) {
   command->add_option("--into", options->into,
                       "put the interface into this network namespace instead of a new namespace: a "
                       "name of ip netns, the name of a docker or podman container, or a pid");
-  command
-      ->add_option("--wait", options->wait,
-                   "the time during which to retry until the hub assigns the node")
+  command->add_option("--wait", options->wait, "how long to retry until the hub assigns the node")
       ->capture_default_str();
   AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,

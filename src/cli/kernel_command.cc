@@ -45,8 +45,7 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
   for (const std::string& option : result.image.absent) absent += " " + option;
   std::printf(
       "kernel %s: %s (%s)%s\n", result.image.release.c_str(),
-      result.reused ? "already in the store"
-                    : fmt::format("built in {:.0f} s", result.seconds).c_str(),
+      result.reused ? "already built" : fmt::format("built in {:.0f} s", result.seconds).c_str(),
       result.image.file.c_str(),
       absent.empty() ? "" : fmt::format("; options that this version lacks:{}", absent).c_str());
 }
@@ -76,7 +75,7 @@ void AddBuild(CLI::App& kernel) {
   };
   auto settings = std::make_shared<Settings>();
   CLI::App* command =
-      kernel.add_subcommand("build", "build a kernel, unless it is already in the store");
+      kernel.add_subcommand("build", "build a kernel, unless it has already been built");
   command
       ->add_option(
           "--source", settings->build.source,

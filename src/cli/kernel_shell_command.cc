@@ -46,13 +46,11 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
       ->required();
   command->add_option("COMMAND", options->words, "a program and its arguments; default: a shell");
   command->footer(
-      "Virtual time stands still while every shell waits at its prompt. While a command runs, the\n"
-      "whole simulation continues at the pace of the wall clock: sleep 5 lets five seconds pass.\n"
-      "Examples:\n"
-      "  viaduct run line.yaml --mode simulate --pause-at 5s     then, in another terminal:\n"
-      "  viaduct kernel shell n0\n"
-      "  viaduct kernel shell n0 -- ss -ti\n"
-      "  viaduct kernel resume");
+      "Virtual time stands still while every shell waits at its prompt. While a command runs, "
+      "the\nentire simulation continues at the pace of the wall clock: sleep 5 lets five seconds "
+      "pass.\nExamples:\n  viaduct run line.yaml --mode simulate --pause-at 5s     then, in "
+      "another terminal:\n  viaduct kernel shell n0\n  viaduct kernel shell n0 -- ss -ti\n  "
+      "viaduct kernel resume");
   command->callback(
       [options, &invocation] { invocation.status = OpenShell(options->target, options->words); });
 }

@@ -81,9 +81,9 @@ void AddLink(CLI::App& app, Invocation&) {
       ->required()
       ->check(CLI::IsMember({"up", "down"}));
   command->footer(
-      "The interfaces at both ends change, which the routing protocol notices. In a run, the key\n"
-      "events of the scenario changes links. To change SPECs, use viaduct path set.\nExample:\n  "
-      "viaduct link n0-n1 down");
+      "The interfaces at both ends change, which the routing protocol notices. To change links "
+      "during\na run, use the scenario's key `events`. To change SPECs, use viaduct path "
+      "set.\nExample:\n  viaduct link n0-n1 down");
   command->callback([options] { SetLink(options->link, options->state == "up"); });
 }
 

@@ -32,9 +32,9 @@ std::string UserName(uid_t uid) {
 
 // Returns a text about failures of the simulator, for the column of the lab's state.
 std::string Deaths(const lab::SimulatorHistory& history) {
-  if (history.given_up) return ", no simulator (no further restart): " + history.cause;
+  if (history.given_up) return ", no simulator running (no further restart): " + history.cause;
   if (history.absent) {
-    return fmt::format(", no simulator since {}: {}", history.last_death, history.cause);
+    return fmt::format(", no simulator running since {}: {}", history.last_death, history.cause);
   }
   if (history.restarts == 0) return "";
   return fmt::format(", simulator restarted {} times, last at {} ({:.1f} s without simulator)",
@@ -180,7 +180,7 @@ void AddList(CLI::App& app, Invocation&) {
                       "a lab that is up, or a paused simulation, to show its nodes and links");
   command
       ->add_option("--to", options->to,
-                   "for a paused simulation, also show where each node sends packets for this node")
+                   "for a paused simulation, also show the next hop of each node to this node")
       ->type_name("NODE");
   command
       ->add_option(
@@ -190,11 +190,9 @@ void AddList(CLI::App& app, Invocation&) {
       ->check(CLI::IsMember({"labs", "nodes"}));
   const auto as_json = AddJsonFlag(*command);
   command->footer(
-      "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
-      "With LAB: interfaces, addresses, routes, and links with SPECs and counters.\n"
-      "Examples:\n"
-      "  viaduct ls --json\n"
-      "  viaduct ls mesh");
+      "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes the "
+      "entry).\nWith LAB: interfaces, addresses, routes, and links with SPECs and "
+      "counters.\nExamples:\n  viaduct ls --json\n  viaduct ls mesh");
   command->callback([as_json, options] {
     if (!options->names.empty()) return PrintNames(options->names);
     if (options->lab.empty() && !options->to.empty())

@@ -21,9 +21,10 @@ KeysOf<ListedLab> ListedLab::Keys() {
           "state", "up, running or dead",
           "up: a lab of `viaduct up`; running: a lab of a run; dead: left by a killed "
           "run"),
-      Always<&L::broker_pid>("broker_pid", "a process", "the broker of the lab"),
-      Always<&L::engine_pid>("engine_pid", "a process",
-                             "the path engine of the lab's links; 0 if there is none"),
+      Always<&L::broker_pid>("broker_pid", "a process ID", "the process ID of the lab's broker"),
+      Always<&L::engine_pid>(
+          "engine_pid", "a process ID",
+          "the process ID of the path engine of the lab's links; 0 if the lab has no path engine"),
       Always<&L::engine_alive>("engine_alive", "true or false",
                                "whether the path engine is running"),
       Always<&L::uid>("uid", "a user", "the user ID of the owner"),
@@ -43,7 +44,7 @@ KeysOf<ListedHub> ListedHub::Keys() {
       Always<&H::name>("name", "text",
                        "the name of the scenario; with the pid if another hub has this name"),
       Always<&H::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&H::pid>("pid", "a process", "the process of `viaduct hub`"),
+      Always<&H::pid>("pid", "a process ID", "the process ID of `viaduct hub`"),
       Always<&H::port>("port", "a UDP port", "the port to which clients send"),
       Always<&H::nodes>("nodes", "a list of text", "the remote nodes of the hub"),
       Always<&H::uid>("uid", "a user", "the user ID of the owner"),
@@ -59,7 +60,8 @@ KeysOf<ListedJoin> ListedJoin::Keys() {
       Always<&J::lab>("lab", "text", "always empty"),
       Always<&J::name>("name", "text", "the name of the joined node's record"),
       Always<&J::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&J::pid>("pid", "a process", "the privileged process of `viaduct join`"),
+      Always<&J::pid>("pid", "a process ID",
+                      "the process ID of the privileged process of `viaduct join`"),
       Always<&J::hub>("hub", "an address", "the address of the hub"),
       Always<&J::node>("node", "text", "the node"),
       Always<&J::interface>("interface", "text",
@@ -89,7 +91,7 @@ KeysOf<ListedPause> ListedPause::Keys() {
       Always<&P::lab>("lab", "text", "always empty"),
       Always<&P::name>("name", "text", "the name of the scenario or of the program"),
       Always<&P::state>("state", "paused or dead", "dead: left by a killed process"),
-      Always<&P::pid>("pid", "a process", "the simulator"),
+      Always<&P::pid>("pid", "a process ID", "the process ID of the simulator"),
       Always<&P::time>("time", "s", "the virtual time at which the simulation was paused"),
       Always<&P::nodes>("nodes", "a list of nodes",
                         "all nodes; for a C++ program only the nodes that have a kernel"),
@@ -107,7 +109,8 @@ KeysOf<ListedPath> ListedPath::Keys() {
   static constexpr Key<P> kKeys[] = {
       Always<&P::name>("name", "text", "the name of the path, as for `path set` and `path stats`"),
       Always<&P::state>("state", "running or dead", "dead: left by a killed process"),
-      Always<&P::pid>("pid", "a process", "the process that emulates the path"),
+      Always<&P::pid>("pid", "a process ID",
+                      "the process ID of the process that emulates the path"),
       Always<&P::uid>("uid", "a user", "the user ID of the user who started the path"),
       Always<&P::interfaces>("interfaces", "a list of text",
                              "the interfaces that the path connects"),
@@ -158,7 +161,7 @@ KeysOf<BuiltKernel> BuiltKernel::Keys() {
   static constexpr Key<BuiltKernel> kKeys[] = {
       Among<&BuiltKernel::kernel>(),
       Always<&BuiltKernel::reused>("reused", "true or false",
-                                   "whether the kernel was already in the store"),
+                                   "whether the kernel had already been built"),
       Always<&BuiltKernel::seconds>("seconds", "s", "the duration of the build"),
   };
   return kKeys;
@@ -176,9 +179,11 @@ std::string DocumentListings() {
          Chapter<ListedPause>("viaduct ls --json: paused simulations", "") +
          watch::DocumentInspection() + result::DocumentPaused() + watch::DocumentSnapshot() +
          Chapter<ListedPath>("viaduct path ls --json", "A list with one map for each path.") +
-         Chapter<Cleaning>("viaduct clean --json", "What killed runs had left behind.") +
+         Chapter<Cleaning>("viaduct clean --json",
+                           "The results of the removal of what killed runs had left behind.") +
          Chapter<Finding>("viaduct doctor --json",
-                          "A list with one map for each ability and each feature.") +
+                          "A list with one map for each ability (such as `lab`: viaduct up and "
+                          "run) and each feature.") +
          Chapter<ListedKernel>("viaduct kernel list --json",
                                "A list with one map for each kernel, newest first.") +
          Chapter<BuiltKernel>("viaduct kernel build --json", "The kernel that was built.");

@@ -20,7 +20,7 @@ constexpr const char* kEnd = "IF, IF:vlan=1..4094 or IF:mpls=16..1048575";
 size_t PortOf(const std::string& interface, std::vector<std::string>* ports) {
   if (interface.empty() || interface.size() >= IFNAMSIZ ||
       interface.find_first_of("/ \t") != std::string::npos) {
-    throw UsageError(fmt::format("\"{}\" is not the name of an interface", interface));
+    throw UsageError(fmt::format("\"{}\" is not a valid interface name", interface));
   }
   const auto known = std::find(ports->begin(), ports->end(), interface);
   if (known != ports->end()) return static_cast<size_t>(known - ports->begin());

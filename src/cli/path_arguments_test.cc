@@ -90,8 +90,7 @@ TEST(PathArgumentsTest, MistakesAreNamed) {
   EXPECT_THAT(Refusal({{"pair", "a:vlan=4095,b"}}), HasSubstr("a:vlan=4095"));
   EXPECT_THAT(Refusal({{"pair", "a:mpls=3,b"}}), HasSubstr("a:mpls=3"));
   EXPECT_THAT(Refusal({{"pair", "a:vxlan=3,b"}}), HasSubstr("not an end of a pair"));
-  EXPECT_THAT(Refusal({{"pair", "a,averyverylongname"}}),
-              HasSubstr("not the name of an interface"));
+  EXPECT_THAT(Refusal({{"pair", "a,averyverylongname"}}), HasSubstr("not a valid interface name"));
   EXPECT_THAT(Refusal({{"class", "x=ip"}}), HasSubstr("belongs to a pair"));
   const std::pair<std::string, std::string> pair = {"pair", "a,b"};
   EXPECT_THAT(Refusal({pair, {"class", "x"}}), HasSubstr("NAME=FILTER"));

@@ -38,7 +38,7 @@ void ExecutePython(std::vector<std::string> arguments) {
   pointers.push_back(nullptr);
   execv(python.c_str(), pointers.data());
   const char* hint = python == kPython ? "install it with apt-get install python3"
-                                       : "check the variable VIADUCT_PYTHON";
+                                       : "check the environment variable VIADUCT_PYTHON";
   throw EnvironmentError(
       fmt::format("cannot execute {}: {}; {}", python, std::strerror(errno), hint));
 }

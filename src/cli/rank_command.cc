@@ -7,9 +7,11 @@
 namespace viaduct::cli {
 
 void AddRank(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("rank", "one machine's part of a lab on several machines");
+  CLI::App* command =
+      app.add_subcommand("rank", "run one machine's part of a lab on several machines");
   command->group("");  // hides the command from --help
-  command->footer("Example: viaduct run starts it, on each of a scenario's machines.");
+  command->footer(
+      "Example: viaduct run, which starts this command on each machine of the scenario.");
   command->callback([&invocation] { invocation.status = machines::RunRank(NeedRoot); });
 }
 

@@ -203,10 +203,9 @@ void AddRun(CLI::App& app, Invocation& invocation) {
                    "run the scenario once in each of these modes and print one table")
       ->type_name("MODE,...");
   command
-      ->add_option(
-          "--pause-at", options->pauses,
-          "mode simulate: pause this time after convergence, for viaduct kernel shell; may "
-          "be repeated")
+      ->add_option("--pause-at", options->pauses,
+                   "in mode simulate, pause at this time after convergence, for viaduct kernel "
+                   "shell; may be repeated")
       ->type_name("TIME");
   command->add_flag("--print", options->print, "print the scenario with all defaults, and exit");
   command->add_flag("--quiet", options->quiet, "do not print progress");

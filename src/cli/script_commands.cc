@@ -53,8 +53,9 @@ void AddSweep(CLI::App& app, Invocation& invocation) {
                    "the number of parallel simulations; default: the number of processors")
       ->type_name("N");
   command
-      ->add_option("--out", out,
-                   "the directory of the results; runs whose results are there are not repeated")
+      ->add_option(
+          "--out", out,
+          "the directory of the results; runs that have results in the directory are not repeated")
       ->type_name("DIR");
   command
       ->add_option("--confidence", confidence,
@@ -142,13 +143,14 @@ void AddView(CLI::App& app, Invocation& invocation) {
       "WHAT", what,
       "a lab, a path, a shell or a paused simulation, the results of run --json, or the directory "
       "of a report; may be omitted if there is only one lab or paused simulation");
-  command->add_option("--port", port, "the TCP port on 127.0.0.1; default: any free port")
+  command
+      ->add_option("--port", port, "the TCP port on localhost (127.0.0.1); default: any free port")
       ->type_name("PORT");
   command->add_option("--interval", interval, "the time between two updates; default: 0.5s")
       ->type_name("TIME");
   command->footer(
-      R"(Prints the address of the page, which contains a token: anyone who has the address can change the
-lab. Serves only this machine, until Ctrl-C. Routes, counters and packets of a lab's nodes need root.
+      R"(Prints a URL, which contains a token: anyone who has the URL can change the lab. Listens only on
+localhost, until Ctrl-C. Root is required to show the routes, counters and packets of a lab's nodes.
 Examples:
   viaduct view                   the lab that is up, or the run in progress
   viaduct view out/results.json  plays a finished run back)");

@@ -37,8 +37,8 @@ void Note(const std::string& text) { std::fprintf(stderr, "viaduct shell: %s\n",
 
 void Introduce(const path::Shell& shell, uint64_t seed) {
   const path::ShellInside& host = shell.host();
-  Note(fmt::format("{}: this machine is {}{}{} (seed {}){}{}", shell.name(), host.machine,
-                   host.machine6.empty() ? "" : " and ", host.machine6, seed,
+  Note(fmt::format("{}: this machine has the address {}{}{} (seed {}){}{}", shell.name(),
+                   host.machine, host.machine6.empty() ? "" : " and ", host.machine6, seed,
                    shell.limits().empty() ? "" : "; ", shell.limits()));
 }
 
@@ -108,10 +108,11 @@ void AddShell(CLI::App& app, Invocation& invocation) {
                            "write the results to this file");
   command
       ->add_option("--drain", options->drain,
-                   "the time that packets in flight may take to arrive after the program has ended")
+                   "how long to wait for packets in flight after the program has ended")
       ->capture_default_str();
   command->add_flag("--verbose", options->verbose,
-                    "print the addresses of this machine, and the counters at the end");
+                    "print at the start the addresses that this machine has in the shell, and at "
+                    "the end the counters");
   AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,
                       "the program and its arguments, after --; default: your login shell");

@@ -63,7 +63,8 @@ void CheckNames(const SwitchConfigOptions& options, const Deflection& deflection
   names.insert(names.end(), {options.trunk, options.bridge});
   for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
   for (const std::string& name : names) {
-    if (name.starts_with('-')) throw UsageError(fmt::format("\"{}\" is not a port name", name));
+    if (name.starts_with('-'))
+      throw UsageError(fmt::format("\"{}\" is not a valid port name", name));
   }
 }
 
@@ -122,7 +123,7 @@ void AddSwitchConfig(CLI::App& path, Invocation&) {
   command->add_option("--trunk", options->trunk,
                       "the switch port to which the emulator is connected");
   command->add_option("--interface", options->interface,
-                      "the emulator's name for its interface at the trunk");
+                      "the name of the emulator's interface at the trunk");
   command->add_option("--bridge", options->bridge, "linux: the bridge to which the ports belong");
   command
       ->add_option("--redirect", options->redirect,

@@ -169,7 +169,7 @@ void AddTop(CLI::App& app, Invocation&) {
   command
       ->add_option("--listen", options->listen,
                    "serve the Prometheus text over HTTP at /metrics, until Ctrl-C; without an "
-                   "address only to this machine")
+                   "address only on localhost")
       ->type_name("[ADDRESS]:PORT");
   command->footer(
       "In a terminal the table is updated until q or Ctrl-C; the busiest clients and links are\n"

@@ -44,7 +44,7 @@ void CheckPrivilege(const std::string& lab) {
     sys::InScratchNamespace([] {});
   } catch (const SystemError& error) {
     if (error.error_number() != EPERM) throw;
-    throw EnvironmentError("lab " + lab + ": needs root (sudo; in a container --privileged)");
+    throw EnvironmentError("lab " + lab + ": root is required (sudo; in a container --privileged)");
   }
 }
 
@@ -200,7 +200,7 @@ struct Lab::State {
     const UniqueFd given = sys::OpenUsersNamespace(node.container, owner_uid, what);
     if (sys::NamespaceInode(given.get()) ==
         sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
-      throw UsageError(what + " " + node.container + ": uses this machine's own network");
+      throw UsageError(what + " " + node.container + " uses this machine's own network");
     }
     Space& space = NameSpace(
         node.name, true, [&](const std::string& name) { sys::NameNamespace(given.get(), name); });
@@ -209,15 +209,15 @@ struct Lab::State {
     }
     for (const Interface& interface : node.interfaces) {
       if (space.netlink.FindLink(interface.name)) {
-        throw UsageError(what + " " + node.container + ": already has an interface " +
+        throw UsageError(what + " " + node.container + ": the container already has an interface " +
                          interface.name + "; start the container with --network none");
       }
     }
     for (const sys::DumpedRoute& route : sys::DumpRoutes(space.netlink.socket())) {
       if (route.destination.length == 0 && route.type == RTN_UNICAST) {
         throw UsageError(what + " " + node.container +
-                         ": already has a default route, but the node needs its own; remove it, "
-                         "or start the container with --network none");
+                         ": the container already has a default route, but the node needs its own; "
+                         "remove the route, or start the container with --network none");
       }
     }
     for (const Interface& interface : node.interfaces) {
@@ -238,7 +238,7 @@ struct Lab::State {
   [[noreturn]] void ThrowNamespaceTaken(const std::string& name) const {
     throw UsageError("network namespace " + name +
                      " exists but belongs to no lab; choose another " + "name for lab " +
-                     topology.name + ", or remove it (ip netns del " + name + ")");
+                     topology.name + ", or remove the namespace (ip netns del " + name + ")");
   }
 
   Space& SpaceOf(const std::string& node) {
@@ -352,7 +352,7 @@ struct Lab::State {
     } catch (const SystemError& error) {
       if (error.error_number() != EADDRINUSE) throw;
       throw EnvironmentError("link " + link.name + ": UDP port " + std::to_string(vxlan.port) +
-                             " of this host, which links between machines need, is in use");
+                             " of this machine, which links between machines need, is in use");
     }
   }
 

@@ -20,7 +20,9 @@ void CheckClient(const Topology& topology, const Remote& client) {
   const std::string_view reason = node->data_plane->Unavailable(fib::Feature::kProgramDevice);
   if (!reason.empty()) throw UsageError(what + std::string(reason));
   if (!node->program_addresses.empty()) {
-    throw UsageError(what + "the node's programs run on this machine, on a TUN device");
+    throw UsageError(what +
+                     "the node's programs run on this machine (on a TUN device), so the node "
+                     "cannot have a client");
   }
 }
 

@@ -412,8 +412,9 @@ TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
   sys::Netlink host;
   // Another interface gets the name nic0 on the host while the physical interface is in the lab.
   host.CreateVethPair({-1, "nic0", std::nullopt}, {-1, "nic1", std::nullopt});
-  EXPECT_THAT(lab.Remove(),
-              ::testing::ElementsAre(HasSubstr("physical interface nic0 waits in namespace ")));
+  EXPECT_THAT(lab.Remove(), ::testing::ElementsAre(
+                                HasSubstr("physical interface nic0 cannot return to the machine "
+                                          "from namespace ")));
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   const int taken = host.IfIndex("nic0");
   host.DeleteLink(taken);

@@ -34,10 +34,10 @@ namespace {
 // message.
 void CheckFree(sys::Netlink& host, const sys::LinkInfo& link, const std::string& what) {
   if (link.master != 0) {
-    throw UsageError(
-        what +
-        " is busy: the interface belongs to a bridge or bond; remove it first (ip link set " +
-        link.name + " nomaster)");
+    throw UsageError(what +
+                     " is busy: the interface belongs to a bridge or bond; first remove the "
+                     "interface from the bridge or bond (ip link set " +
+                     link.name + " nomaster)");
   }
   const std::vector<wire::IpPrefix> addresses = host.Addresses(link.ifindex);
   const auto used = std::find_if(
@@ -125,7 +125,8 @@ class PhysicalChecks {
     if (other_node != node.name) {
       throw UsageError(Called(interface) + " of node " + node.name + " is on the same Wi-Fi card " +
                        "as " + other_interface + " of node " + other_node +
-                       "; a card moves as a whole: assign both interfaces to the same node");
+                       "; the interfaces of a card can only move together: assign both interfaces "
+                       "to the same node");
     }
     if (!fresh) return;
     CheckCard(cards_, here_.get(), *part);

@@ -24,8 +24,8 @@ UniqueFd OpenNamespaceOf(const RunInfo& run, const RecordedPhysical& physical) {
 // and renames it afterwards, so it would leave the interface on the host under another name.
 void CheckNameIsFree(sys::Netlink& host, const RecordedPhysical& physical) {
   if (!host.FindLink(physical.host_name)) return;
-  throw Error("physical interface " + physical.host_name + " waits in namespace " +
-              physical.namespace_name +
+  throw Error("physical interface " + physical.host_name +
+              " cannot return to the machine from namespace " + physical.namespace_name +
               ": another interface of the machine has this name; rename the other interface");
 }
 

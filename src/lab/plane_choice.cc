@@ -53,8 +53,8 @@ std::set<std::string> Joinable(const Topology& topology,
 std::string WhyJoined(const Node& node, const Reach& reach, const std::set<std::string>& routers) {
   const bool has_next = std::ranges::any_of(
       reach.neighbours, [&](const auto& each) { return routers.contains(each); });
-  if (routers.contains(node.name) && has_next) return "several hops over plain wires in one step";
-  if (reach.loses) return "random loss without the path engine";
+  if (routers.contains(node.name) && has_next) return "forwards over several links in one step";
+  if (reach.loses) return "applies the random loss of links without the path engine";
   return "";
 }
 
@@ -72,7 +72,9 @@ std::map<std::string, std::string> ChooseJoined(Topology* topology) {
     if (!reason.empty()) {
       node.data_plane = node.data_plane->joined;
     } else {
-      reason = node.by_hop.empty() ? "no other router is connected by a plain wire" : node.by_hop;
+      reason = node.by_hop.empty() ? "no link without a SPEC, or with only random loss, connects "
+                                     "this node to another router"
+                                   : node.by_hop;
     }
   }
   return reasons;

@@ -54,11 +54,15 @@ TEST(PlaneChoice, SaysWhy) {
   Topology topology = OpenLine(3);
   topology.nodes[1].by_hop = "link l1 is captured";
   const auto reasons = ChooseJoined(&topology);
-  EXPECT_EQ(reasons.at("n0"), "no other router is connected by a plain wire");
+  EXPECT_EQ(
+      reasons.at("n0"),
+      "no link without a SPEC, or with only random loss, connects this node to another router");
   EXPECT_EQ(reasons.at("n1"), "link l1 is captured");
-  EXPECT_EQ(reasons.at("n2"), "no other router is connected by a plain wire");
+  EXPECT_EQ(
+      reasons.at("n2"),
+      "no link without a SPEC, or with only random loss, connects this node to another router");
   topology = OpenLine(3);
-  EXPECT_EQ(ChooseJoined(&topology).at("n1"), "several hops over plain wires in one step");
+  EXPECT_EQ(ChooseJoined(&topology).at("n1"), "forwards over several links in one step");
 }
 
 TEST(PlaneChoice, WiresThatTheEngineEmulatesAreNotInTheWay) {

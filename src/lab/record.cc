@@ -63,17 +63,17 @@ fields::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
       Always<&H::restarts>("restarts", "a number",
                            "the number of simulators that exited unexpectedly and were restarted"),
       Always<&H::absent>("absent", "true or false",
-                         "whether there is currently no simulator, so that no routes are computed"),
+                         "true if no simulator is running, so no routes are computed"),
       Always<&H::given_up>("given_up", "true or false",
-                           "whether too many simulators exited, so that none is started again and "
-                           "no routes are computed"),
+                           "true if simulators exited too often: the simulator is not restarted "
+                           "any more, and no routes are computed"),
       WhenSet<&H::last_death>("last_death", "UTC, ISO 8601",
-                              "the time at which the last simulator exited"),
-      WhenSet<&H::without_seconds>(
-          "without_seconds", "s",
-          "the time without computed routes after that, until the new simulator had "
-          "converged; while there is no simulator, until the last attempt to start one"),
-      WhenSet<&H::cause>("cause", "text", "why the last simulator exited"),
+                              "the time at which the simulator exited most recently"),
+      WhenSet<&H::without_seconds>("without_seconds", "s",
+                                   "how long no routes were computed after `last_death`: until the "
+                                   "new simulator had converged or, while no simulator is running, "
+                                   "until the last attempt to start a simulator"),
+      WhenSet<&H::cause>("cause", "text", "why the simulator exited most recently"),
   };
   return kKeys;
 }
@@ -96,10 +96,10 @@ fields::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
       Always<&H::restarts>("restarts", "a number",
                            "the number of forwarders that exited unexpectedly and were restarted; "
                            "at most 100 are counted"),
-      Always<&H::absent>(
-          "absent", "true or false",
-          "whether there is currently no forwarder, so that its nodes do not forward packets"),
-      WhenSet<&H::cause>("cause", "text", "why the last forwarder exited"),
+      Always<&H::absent>("absent", "true or false",
+                         "true if no forwarder is running, so the nodes with data plane userspace "
+                         "or program do not forward packets"),
+      WhenSet<&H::cause>("cause", "text", "why the forwarder exited most recently"),
   };
   return kKeys;
 }
@@ -110,10 +110,10 @@ namespace {
 void WriteHosts(int folder, const std::string& text) {
   constexpr mode_t kMode = 0644;
   const UniqueFd file(SystemCall(
-      "create the lab's file of names",
+      "create the lab's hosts file",
       openat(folder, kHostsFile, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode)));
-  SystemCall("chmod the lab's file of names", fchmod(file.get(), kMode));
-  WriteAll(file.get(), text, "the lab's file of names");
+  SystemCall("chmod the lab's hosts file", fchmod(file.get(), kMode));
+  WriteAll(file.get(), text, "the lab's hosts file");
 }
 
 [[noreturn]] void ThrowTaken(const sys::RegistryEntry& holder, uint32_t asker_uid) {

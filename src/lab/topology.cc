@@ -120,7 +120,8 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   if (!node.container.empty()) CheckContainer(node);
   CheckLoopbacks(node);
   if (node.program.has_value() != (node.data_plane->port_frames == fib::PortFrames::kOfProtocol)) {
-    throw UsageError("node " + node.name + ": a forwarding program needs data plane `program`");
+    throw UsageError("node " + node.name +
+                     ": a forwarding program and data plane `program` can only be used together");
   }
   if (node.program) node.program->Check();
   const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kProgramDevice);
@@ -186,7 +187,7 @@ void CheckLinkShape(const Link& link) {
   const bool is_tunnel = link.kind == Link::Kind::kTunnel;
   if (is_tunnel != link.tunnel.has_value() || (is_tunnel && link.endpoints.size() != 1)) {
     throw UsageError("link " + link.name +
-                     ": a link to another host needs a tunnel and one endpoint");
+                     ": a link to another machine needs a tunnel and exactly one endpoint");
   }
   if (link.endpoints.empty()) throw UsageError("link " + link.name + ": the link has no endpoints");
   if (!link.specs.empty() && link.specs.size() != link.endpoints.size()) {
@@ -202,7 +203,9 @@ void CheckLinkShape(const Link& link) {
     throw UsageError("link " + link.name + ": a link with classes of packets also needs SPECs");
   }
   if (link.live && (link.specs.empty() || link.emulator == Emulator::kKernel)) {
-    throw UsageError("link " + link.name + ": only SPECs that the engine emulates can change");
+    throw UsageError(
+        "link " + link.name +
+        ": only SPECs that the path engine emulates can be changed while the lab runs");
   }
 }
 

@@ -185,7 +185,7 @@ Tunnel ReadTunnel(const nlohmann::json& json, const std::string& where) {
   tunnel.remote = wire::IpAddress::Parse(reader.Get<std::string>("remote"));
   if (tunnel.remote.IsUnspecified() || tunnel.remote.IsMulticast()) {
     throw UsageError(where + ".remote: " + tunnel.remote.ToString() +
-                     " is not the address of a host");
+                     " is not the unicast address of a machine");
   }
   tunnel.end = reader.GetInteger("end", 0, 1);
   return tunnel;

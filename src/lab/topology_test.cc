@@ -212,7 +212,7 @@ TEST(Topology, RefusesWhatAClientCannotHaveTheProgramsOf) {
   EXPECT_THAT(ErrorOf(topology), HasSubstr("programs run on this machine"));
   topology = WithClient();
   topology.remotes[0].programs_of = "n7";
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("is called"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("invalid name"));
   topology.remotes[0].name = ClientNameOf("n7");
   EXPECT_THAT(ErrorOf(topology), HasSubstr("the node does not exist"));
   topology = WithClient();
@@ -312,7 +312,7 @@ TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
   Node& node = topology.nodes[1];
   const auto error = [&] { return ErrorOf(topology); };
   node.data_plane = &fib::kUserspaceProgram;
-  EXPECT_THAT(error(), HasSubstr("node n1: a forwarding program needs data plane `program`"));
+  EXPECT_THAT(error(), HasSubstr("node n1: a forwarding program and data plane `program`"));
   node.program = forward::DescribeKnown("bridge");
   EXPECT_EQ(error(), "");
   node.program->control_type = 0x88b5;
@@ -326,7 +326,7 @@ TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
   EXPECT_THAT(error(), HasSubstr("forwarding program bridge: \"gone\""));
   node.program = forward::DescribeKnown("bridge");
   node.data_plane = &fib::kKernelPlane;
-  EXPECT_THAT(error(), HasSubstr("needs data plane `program`"));
+  EXPECT_THAT(error(), HasSubstr("can only be used together"));
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& l
     sys::CreateVxlan(host, vxlan);
   } catch (const SystemError& error) {
     if (error.error_number() == EEXIST) {
-      throw UsageError("link " + link.name +
-                       ": another lab of this machine uses VXLAN identifier " +
+      throw UsageError("link " + link.name + ": another lab of this machine uses the VNI " +
                        std::to_string(vxlan.vni) + "; choose another name for this lab");
     }
     if (error.error_number() != EOPNOTSUPP) throw;

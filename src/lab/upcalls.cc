@@ -59,7 +59,8 @@ void LeaveGroups(sys::Netlink& netlink, int ifindex) {
                                     .table = RT_TABLE_LOCAL,
                                     .protocol = RTPROT_KERNEL});
   const int error = netlink.socket().TryRequest(message);
-  if (error != 0 && error != ESRCH) throw SystemError("remove the route to IPv6 groups", error);
+  if (error != 0 && error != ESRCH)
+    throw SystemError("remove the route to IPv6 multicast groups", error);
 }
 
 }  // namespace

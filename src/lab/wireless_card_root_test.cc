@@ -112,8 +112,8 @@ TEST_F(WirelessCardRootTest, TwoNodesCannotShareIt) {
   Topology topology = WithCard();
   Give(&topology, 1, "mon0", "mon0");
   EXPECT_EQ(ErrorOfBuilding<UsageError>(topology),
-            "physical interface mon0 of node n1 is on the same Wi-Fi card as wlan0 of node n0; a "
-            "card moves as a whole: assign both interfaces to the same node");
+            "physical interface mon0 of node n1 is on the same Wi-Fi card as wlan0 of node n0; the "
+            "interfaces of a card can only move together: assign both interfaces to the same node");
   EXPECT_THAT(stand_in_.moves, IsEmpty());
   EXPECT_THAT(ListRuns(root_), IsEmpty());
 }
@@ -226,7 +226,9 @@ TEST_F(WirelessCardRootTest, NoInterfaceKeepsANameThatOneOfAnotherCardIsToHave) 
 TEST_F(WirelessCardRootTest, StaysRecordedWhileItCannotComeBack) {
   Lab lab(WithCard(), Options());
   host_->CreateBridge("mon0", 1500);  // another interface of the host has taken the name
-  EXPECT_THAT(lab.Remove(), ElementsAre(HasSubstr("physical interface mon0 waits in namespace ")));
+  EXPECT_THAT(lab.Remove(),
+              ElementsAre(HasSubstr(
+                  "physical interface mon0 cannot return to the machine from namespace ")));
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   host_->DeleteLink(host_->IfIndex("mon0"));
   EXPECT_THAT(lab.Remove(), IsEmpty());

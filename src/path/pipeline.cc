@@ -44,7 +44,7 @@ void Pipeline::JoinLink(const Spec& spec) {
   }
   if (spec.link.shared) {
     if (options_.links == nullptr) {
-      throw UsageError("SPEC: link: shared links are not supported here; remove link");
+      throw UsageError("SPEC: link: shared links are not supported here; remove the key link");
     }
     shared_ = &options_.links->Of(*spec.link.shared);
     user_ = shared_->Join(this);
@@ -72,12 +72,12 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
 void Pipeline::CheckNat(const Spec& spec) const {
   if (!spec.nat) return;
   if (options_.is_class) {
-    throw UsageError("SPEC: nat: a class cannot have NAT; set nat for the whole direction");
+    throw UsageError("SPEC: nat: a class cannot have NAT; set nat in the SPEC of the direction");
   }
   if (options_.nat == nullptr) {
     throw UsageError(
-        "SPEC: nat: not supported on a link of many nodes, where no side is behind the NAT; use "
-        "links of two nodes");
+        "SPEC: nat: not supported on a shared link, where no side is behind the NAT; use links "
+        "between two nodes");
   }
   options_.nat->Check(options_.direction, spec.nat);
 }

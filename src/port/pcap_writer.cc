@@ -88,8 +88,7 @@ void PcapWriter::Flush() {
   if (error_ == 0 || told_) return;
   told_ = true;
   Abandon();
-  throw SystemError("write capture file " + path_ + " (captured frames are lost from here on)",
-                    error_);
+  throw SystemError("write capture file " + path_ + " (the capture ends with this error)", error_);
 }
 
 void PcapWriter::Abandon() {

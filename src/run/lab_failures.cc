@@ -15,7 +15,8 @@ std::string ForwarderFailure(const nlohmann::json& lab) {
   if (runs && restarts == 0) return "";
   const auto words = forwarder->value("last_words", std::string());
   return fmt::format("the forwarder exited unexpectedly {} times and was {}; packets were lost{}",
-                     std::max(restarts, 1), runs ? "restarted" : "not restarted the last time",
+                     std::max(restarts, 1),
+                     runs ? "restarted" : "not restarted after the last exit",
                      words.empty() ? "" : fmt::format(" ({})", words));
 }
 

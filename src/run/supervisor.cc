@@ -87,8 +87,9 @@ class Supervisor {
     gone_ = WatchRecord(scenario_.name);
     conversation_->WaitForConvergence();
     if (const auto& failures = conversation_->failures(); !failures.empty()) {
-      throw Error(fmt::format("the lab does not forward as its protocols decide: {}{}",
-                              failures.front(), failures.size() > 1 ? ", and more" : ""));
+      throw Error(fmt::format(
+          "the lab's forwarding tables differ from the routes that its protocols computed: {}{}",
+          failures.front(), failures.size() > 1 ? ", and more" : ""));
     }
     client_.Detach();
   }

@@ -66,7 +66,7 @@ std::optional<IpAddress> Find(const Scenario& scenario, const std::string& node,
 
 wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node) {
   const auto found = Find(scenario, node, {});
-  if (!found) throw UsageError("node '" + node + "' has no address; connect the node with a link");
+  if (!found) throw UsageError("node '" + node + "' has no address; add the node to a link");
   return *found;
 }
 

@@ -33,8 +33,9 @@ void Rename(Value& value, std::string_view section, const Key& alias) {
   if (!found) return;
   const Key& current = FindKey(alias.choices);
   if (value.Find(current.Name())) {
-    Fail(*found, fmt::format("{} is another name of {}, which is given too; remove one of them",
-                             alias.Name(), current.Name()));
+    Fail(*found,
+         fmt::format("{} is another name of {}, and both are set; remove one of the two keys",
+                     alias.Name(), current.Name()));
   }
   for (auto& [key, member] : value.members) {
     if (key == alias.Name()) key = current.Name();

@@ -41,9 +41,9 @@ flows:
 const std::string kUsesHead = R"(
 ## What each command does with the keys
 
-The columns are `viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several machines.
-`viaduct sweep`, `plot` and `view` run `viaduct run`. All commands honour the keys that are not in this table. *refused*: an error that names
-the key. *not run*: the command reports that it does not do this. *-*: the key has no meaning there, so that one file serves all modes.
+The columns are `viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that these commands support; and `viaduct run` on several machines.
+`viaduct sweep` executes `viaduct run`. All commands honour the keys that are not in this table. *refused*: an error that names
+the key. *not run*: the command reports that it does not do this. *-*: the key has no effect and causes no error, so one file can be used in all modes.
 
 )";
 

@@ -56,11 +56,9 @@ void HostChecks::Check(NodeSettings& node) const {
 void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
   const Value& at = PlaceOfNode(file_, node.name);
   if (!node.gateway.empty()) {
-    Fail(
-        at,
-        fmt::format(
-            "nodes.{}.gateway: not supported, because all hosts are on one network; remove gateway",
-            node.name));
+    Fail(at, fmt::format("nodes.{}.gateway: not supported, because all hosts are on one network; "
+                         "remove the key gateway",
+                         node.name));
   }
   if (node.host) {
     node.data_plane = nullptr;  // a host forwards nothing
@@ -118,8 +116,9 @@ void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& n
   }
   if (node.gateway.empty()) {
     if (neighbours.size() != 1) {
-      Fail(at, fmt::format("{}: missing, and the host has {} neighbours, not one; set gateway", key,
-                           neighbours.size()));
+      Fail(at, fmt::format("{}: missing; the key may be omitted only if the host has exactly one "
+                           "neighbour, but this host has {}",
+                           key, neighbours.size()));
     }
     node.gateway = *neighbours.begin();
   }

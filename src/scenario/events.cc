@@ -41,7 +41,9 @@ class EventReader {
     event.link = section.Located("link", [&] { return links_.Check(section.Text("link")); });
     const bool has_spec = section.Has("set") || section.Has("up") || section.Has("down");
     if (section.Has("state") + has_spec + section.Has("capture") != 1) {
-      section.Fail("link", "the event needs exactly one of state, set (or up, down) and capture");
+      section.Fail("link",
+                   "an event must have exactly one of: state; capture; a change of the SPEC (set, "
+                   "or up, down or both)");
     }
     event.kind = has_spec                 ? LinkEvent::Kind::kSpec
                  : section.Has("capture") ? LinkEvent::Kind::kCapture
@@ -63,8 +65,10 @@ class EventReader {
       event.down_spec = state.down;
     } else if (event.kind == LinkEvent::Kind::kCapture) {
       if (state.captured == event.on) {
-        section.Fail("capture", fmt::format("the link '{}' is {} captured at that time", event.link,
-                                            event.on ? "already" : "not"));
+        section.Fail(
+            "capture",
+            fmt::format("the link '{}' is {} captured at the time of this event; remove the event",
+                        event.link, event.on ? "already" : "not"));
       }
       state.captured = event.on;
     }
@@ -75,7 +79,7 @@ class EventReader {
     for (const char* key : {"set", "up", "down"}) {
       if (!section.Has(key)) continue;
       if (section.Text(key).find_first_not_of(" \t\n") != std::string::npos) continue;
-      section.Fail(key, "is empty; list the keys that change (delay=50ms), or remove this key");
+      section.Fail(key, "empty; list the keys that change (delay=50ms), or remove this key");
     }
   }
 
@@ -86,7 +90,7 @@ class EventReader {
       if (section.Has("set"))
         section.Fail(direction, "cannot be combined with set, which changes both directions");
       if (link.kind != lab::Link::Kind::kPair) {
-        section.Fail(direction, "only a link of two nodes has directions; use set");
+        section.Fail(direction, "only a link of two nodes has directions; use the key set");
       }
     }
     if (!link.interface.empty() || IsWifi(link)) {

@@ -69,9 +69,9 @@ TEST(EventsTest, CapturesMayBeStartedAndStoppedAnyNumberOfTimes) {
 
 TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1}"),
-              HasSubstr("needs exactly one of state, set (or up, down)"));
+              HasSubstr("must have exactly one of: state; capture;"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, state: up, capture: start}"),
-              HasSubstr("needs exactly one"));
+              HasSubstr("must have exactly one"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: dely=1ms}"),
               HasSubstr("f.yaml:5: events[0].set: "));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: jitter=1ms dist=normal}, "
@@ -82,16 +82,16 @@ TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
               HasSubstr("cannot be combined with set"));
   for (const char* empty : {"set: ''", "set: '  '", "up: '', down: loss=1%", "down: ''"}) {
     EXPECT_THAT(EventErrorOf(std::string("{at: 1s, link: n0-n1, ") + empty + "}"),
-                HasSubstr("is empty; list the keys that change"))
+                HasSubstr("empty; list the keys that change"))
         << empty;
   }
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: ''}"), HasSubstr("f.yaml:5: events[0].set"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: lan0, up: loss=1%}", "", "{shared: all}"),
               HasSubstr("only a link of two nodes has directions"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: stop}"),
-              HasSubstr("is not captured at that time"));
+              HasSubstr("is not captured at the time of this event"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: start}", "captures: all"),
-              HasSubstr("is already captured at that time"));
+              HasSubstr("is already captured at the time of this event"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: delay=trace:/nowhere/trace}"),
               HasSubstr("/nowhere/trace"));
 }

@@ -50,29 +50,29 @@ constexpr Key kKeys[] = {
      as soon as all flows and programs have ended.)",
      "30s"},
     {"mode", Type::kChoice, PlainMember<&Scenario::mode>(),
-     R"(`simulate`: everything in ns-3, virtual time. `traditional`: ns-3's own emulation. `emulate`:
-     real packets, data plane in the simulator. `offload`: real packets, data plane in the kernel,
-     the protocol in the simulator.)",
+     R"(`simulate`: everything in ns-3, in virtual time. The other modes use real interfaces: in
+     `traditional`, ns-3's own emulation forwards packets; in `emulate`, Viaduct's ns-3 simulator;
+     in `offload`, the kernel or another `data_plane`, by the routes of the protocol in ns-3.)",
      "emulate", "simulate traditional emulate offload"},
     {"data_plane", Type::kPlane, Custom<Scenario, PrintSharedPlane>(),
-     R"(Where nodes' packets are forwarded in the real modes: `kernel`, by the kernel's own
-     forwarding; `ebpf`, on the same routes by an eBPF program that passes packets from node to node
-     without their stacks, where plain wires connect the nodes, and leaves all other packets to the
-     kernel; `joined`, on the same routes with all hops over plain wires in one step; `userspace`,
-     on the same routes by a process without privileges; `auto`, for each node the fastest of
-     `joined`, `ebpf` and `kernel` that this machine has, that has an effect there and that is right
-     for the scenario (the results and the command report the choice with the reason); `simulator`.
-     The default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`),
-     `ebpf`, `simulator`, or `auto`, which is `ebpf` if this machine has it. Or a map, `{program:
+     R"(What forwards nodes' packets, by the same routes in each case, in all modes except
+     `simulate`: `kernel`, the node's kernel; `ebpf`, on links without a SPEC an eBPF program, which
+     bypasses the kernel's IP stack, otherwise the kernel; `joined`, an eBPF program as in `ebpf`,
+     which forwards a packet over several links without a SPEC in one step; `userspace`, a process
+     without privileges; `simulator`, ns-3; `auto`, for each node the fastest of `joined`, `ebpf`
+     and `kernel` that this machine supports, that makes a difference at the node and that is right
+     for the scenario (the results and the command report the choice and the reason). The default
+     depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf`,
+     `simulator`, or `auto`, which is `ebpf` if this machine supports eBPF. Or a map, `{program:
      NAME}`, for nodes that forward frames.)",
      "ebpf", "", "-yyyyyy"},
     {"data_plane.program", Type::kText, Elsewhere(),
      R"(The program with which the nodes that are not hosts forward the hosts' Ethernet frames, in
-     every mode: `bridge` (a learning bridge), `hub`, or a shared library (`FILE.so`) with a class
-     of your own ([layer 2](howto/layer2.md)). All hosts are on one network. In mode `offload` the
-     program runs in a process without privileges, in the other modes in the simulator.
-     `routing.protocol` is then `none`, the default, or the TypeId of an ns3::Object of your own,
-     which is aggregated to these nodes and writes the program's table.)",
+     every mode: `bridge` (a learning bridge), `hub` (a repeater), or a shared library (`FILE.so`)
+     with a class of your own ([layer 2](howto/layer2.md)). All hosts are on one network. In mode
+     `offload` the program runs in a process without privileges, in the other modes in the
+     simulator. `routing.protocol` is then `none`, the default, or the TypeId of an ns3::Object of
+     your own, which is aggregated to these nodes and writes the program's table.)",
      "libmesh.so", "", "yyyyyyr"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time:
@@ -107,12 +107,12 @@ constexpr Key kKeys[] = {
      does not wait for these routes ([routing daemons](howto/daemons.md)).)",
      "AODV"},
     {"routing.attributes", Type::kTable, PlainPrinted<&Routing::attributes>(),
-     "Attributes of the routing protocol's TypeId.", "{HelloInterval: 1s}"},
+     "ns-3 attributes of the routing protocol.", "{HelloInterval: 1s}"},
     {"routing.sample", Type::kDuration, PlainPrinted<&Routing::sample>(),
-     R"(The interval at which, from convergence on, the results record to which neighbour each node
-     sends packets for each other node, as its protocol says at that time (`route_samples`).
-     Default: no samples. Not supported with `WMRP`, with several `machines`, or with protocols that
-     find routes on demand.)",
+     R"(The interval between samples of the routes, from convergence on (`route_samples` in the
+     results): each sample contains, for each node, the next hop that the node's protocol gives for
+     each other node. Default: no samples. Not supported with `WMRP`, with several `machines`, or
+     with protocols that find routes on demand.)",
      "1s", "", "yyyynnr"},
     {"convergence", Type::kSection, Group<Scenario>(),
      "Settings for the convergence of the routes.", "{timeout: 30s}"},
@@ -124,24 +124,25 @@ constexpr Key kKeys[] = {
      "Whether the run fails if some nodes cannot reach each other when `timeout` has passed.",
      "false"},
     {"timing", Type::kSection, Group<Scenario, HasTiming>(),
-     "Requirements on the run's own timing.", "{lateness_limit: 1ms}", "", "-yyy-yy"},
+     "How accurate the run's own timing must be.", "{lateness_limit: 1ms}", "", "-yyy-yy"},
     {"timing.lateness_limit", Type::kDuration, PlainPrinted<&Scenario::lateness_limit>(),
-     R"(The limit of lateness: the run is VOID (exit status 4) if 1% of the simulator's events, of
-     the packets of links with a SPEC, or of the scenario's `events`, are later than this limit.)",
+     R"(The limit of lateness (delay after the planned time): the run is VOID (exit status 4) if
+     more than 1% of the simulator's events, packets of links with a SPEC, or changes in `events`
+     exceed it.)",
      "1ms", "", "-yyy-yy"},
     {"hub", Type::kSection, Group<Scenario, HasHub>(), "Settings of `viaduct hub`.", "{readers: 2}",
      "", "-----y-"},
     {"hub.readers", Type::kInteger, PlainPrinted<&Scenario::hub_readers>().From(0, 64),
-     R"(The number of threads that read what clients send, each from a separate UDP socket, to which
-     the kernel assigns a share of the clients. 0: the simulator, or the lab's path engine, reads
-     instead. If absent: one less than the processors that the hub may use, at most 8.)",
+     R"(The number of threads that receive the clients' datagrams, each from a separate UDP socket,
+     to which the kernel assigns a share of the clients. 0: the simulator, or the lab's path engine,
+     receives. If absent: one less than the number of processors for the hub, at most 8.)",
      "4", "", "-----y-"},
     {"hub.queue", Type::kInteger, PlainPrinted<&Scenario::hub_queue>().From(256, 1 << 20),
-     R"(The maximum number of queued frames, from all clients together, for the simulation or for
-     the lab's links. While several clients have queued frames, each client is limited to its share.
-     With a larger queue, more frames survive a long stall of the machine, but frames wait longer
-     when clients flood the hub. Each entry needs memory for a frame of the longest link. If absent:
-     4096.)",
+     R"(The maximum number of frames from clients that wait for the simulation or for the lab's
+     links, all clients together. While several clients have queued frames, each client is limited
+     to its share. With a larger queue, more frames survive a long stall of the machine, but frames
+     wait longer when clients flood the hub. Each place in the queue needs memory for the longest
+     frame of any link. If absent: 4096.)",
      "65536", "", "-----y-"},
 
     {"machines", Type::kNodeSet, Custom<Scenario, PrintMachines>(),
@@ -164,7 +165,7 @@ constexpr Key kKeys[] = {
      R"(The nodes: a number (`5` creates n0 to n4), a list of names, or a map from names to
      settings, which may also contain `count`.)",
      "[a, b, c]"},
-    {"nodes.count", Type::kInteger, Elsewhere(), "Adds nodes n0, n1, ... to the named ones.", "5"},
+    {"nodes.count", Type::kInteger, Elsewhere(), "How many nodes n0, n1, ... to add.", "5"},
     {"nodes.NAME", Type::kSection, Elsewhere(), "Settings of one node; may be empty.",
      "{host: true}"},
     {"nodes.NAME.host", Type::kBoolean, PlainMember<&NodeSettings::host>(),
@@ -191,13 +192,13 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
      "This node's network stack; default: the top-level `stack`.", "kernel", "", "yrryyyy"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),
-     R"(Kernel settings of the node's network namespace, set last. Settings of neighbours
-     (`net.ipv4.neigh.eth0.*`) apply to ns-3, too.)",
+     R"(Kernel settings (sysctls) of the node's network namespace, set after Viaduct's own settings.
+     Settings of the neighbour table (`net.ipv4.neigh.eth0.*`) also apply in ns-3.)",
      "{net.ipv4.tcp_congestion_control: reno}"},
     {"nodes.NAME.interfaces", Type::kTexts, PlainPrinted<&NodeSettings::physical_interfaces>(),
      R"(Interfaces of this machine that are moved into the node during the run, only for the node's
-     kernel and programs; with `links[].interface` the routing protocol uses the interface, too. A
-     Wi-Fi card moves with all of its interfaces, to one node.)",
+     kernel and programs; with `links[].interface` the routing protocol uses the interface, too. All
+     interfaces of a Wi-Fi card are moved to the same node.)",
      "[enp3s0]", "", "ryyyyyy"},
     {"nodes.NAME.container", Type::kText, PlainPrinted<&NodeSettings::container>(),
      R"(The container that is the node: a running container of docker or podman, by its name; or a
@@ -210,13 +211,13 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.remote", Type::kText, Custom<NodeSettings, PrintRemote>(),
      R"(For `viaduct hub`: the node's programs run on another machine, its client. `true`: the
      machine that claims the node with the hub's key (`viaduct join`); an address: the machine with
-     this address, which uses a VXLAN interface of its kernel; `any`: the first machine that sends.
-     Such a node is a host, on one link; with AODV, DSDV, or `host: false`, it is a router ([remote
-     nodes](remote.md)). Other commands treat the node as an ordinary node.)",
+     this address, which uses a VXLAN interface of its kernel; `any`: the first machine that sends a
+     frame for the node. Such a node is a host, on one link; with AODV, DSDV, or `host: false`, it
+     is a router ([remote nodes](remote.md)). Other commands treat the node as an ordinary node.)",
      "192.0.2.7", "", "-----y-"},
     {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
-     "With `remote`: the node's VXLAN network identifier; default: the lowest that is free.", "17",
-     "", "-----y-"},
+     "With `remote`: the node's VXLAN network identifier (VNI); default: the lowest free VNI.",
+     "17", "", "-----y-"},
 
     {"nodes.NAME.loopback", Type::kWords, Printed<&NodeSettings::loopback>(),
      R"(The node's own addresses (one IPv4 address, one IPv6 address, or both), on its loopback
@@ -230,9 +231,9 @@ constexpr Key kKeys[] = {
      "nodes.NAME.on_machine", "rryyrry"},
 
     {"nodes.NAME.position", Type::kTexts, Custom<NodeSettings, PrintPosition>(),
-     R"(The node's position in metres: x, y and, optionally, the height. It is used by `wifi`, and
-     by a protocol that asks its ns-3 node for its MobilityModel, in every mode. Default: from
-     `mobility`.)",
+     R"(The node's position in metres: x, y and, optionally, the height. `wifi` links use the
+     position, and in every mode protocols that query the MobilityModel of their ns-3 node. Default:
+     from `mobility`.)",
      "[30, 0]"},
     {"nodes.NAME.waypoints", Type::kTexts, Custom<NodeSettings, PrintWaypoints>(),
      R"(The node's positions over time: each entry is a time after convergence, 0s in the first, and
@@ -262,7 +263,7 @@ constexpr Key kKeys[] = {
      Default: the nodes do not move.)",
      "ns3::RandomWaypointMobilityModel"},
     {"mobility.attributes", Type::kTable, PlainPrinted<&Mobility::attributes>(),
-     "Attributes of the mobility model's TypeId.",
+     "ns-3 attributes of the mobility model.",
      "{Speed: 'ns3::ConstantRandomVariable[Constant=2]'}"},
 
     {"links", Type::kSections, Each<&Scenario::links>(),
@@ -304,8 +305,8 @@ constexpr Key kKeys[] = {
      "hoc network.",
      "n0", "", "yrrrryr"},
     {"links[].wifi.rate", Type::kText, PlainPrinted<&Wifi::rate>(),
-     R"(The ns-3 WifiMode of all data frames to one station (`ns3::ConstantRateWifiManager`). If
-     absent, each station adapts its rate to the signal that the other station receives
+     R"(The ns-3 WifiMode of all unicast data frames (`ns3::ConstantRateWifiManager`). If absent,
+     each station adapts its rate to the signal that the other station receives
      (`ns3::IdealWifiManager`, the default of ns-3's own helper).)",
      "OfdmRate6Mbps", "", "yrrrryr"},
     {"links[].wifi.range", Type::kInteger, PlainPrinted<&Wifi::range>().From(1, 1'000'000),
@@ -319,7 +320,7 @@ constexpr Key kKeys[] = {
     {"links[].interface", Type::kText, Printed<&LinkSettings::interface>(),
      R"(An interface of this machine that is moved into `node` during the run (not in mode
      `simulate`): over this interface the node's routing protocol communicates with the devices on
-     its network. An interface of a Wi-Fi card takes the card's other interfaces along, as with
+     its network. If a Wi-Fi card has other interfaces, these are moved, too, as with
      `nodes.NAME.interfaces`.)",
      "enp3s0", "", "ryyyyyy"},
     {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
@@ -329,8 +330,8 @@ constexpr Key kKeys[] = {
      ..., `wlan0`, ..., or the name of the interface.)",
      "backbone"},
     {"links[].spec", Type::kSpec, PlainPrinted<&LinkSettings::spec>(),
-     R"(What the link does to frames in each direction: delay, jitter, dist, loss, dup, reorder, ber,
-     rate, queue, aqm. Empty: a plain wire (mode `simulate`: 100 Mbit/s).)",
+     R"(What the link does to frames in each direction: delay, jitter, dist, loss, dup, reorder,
+     ber, rate, queue, aqm. Empty: nothing (but in mode `simulate` the rate is 100 Mbit/s).)",
      "delay=20ms rate=10Mbit"},
     {"links[].up", Type::kSpec, PlainPrinted<&LinkSettings::up>(),
      "The SPEC from the first node to the second, instead of `spec`.", "rate=1Mbit"},
@@ -339,23 +340,24 @@ constexpr Key kKeys[] = {
     {"links[].classes", Type::kSections, Each<&LinkSettings::classes>(),
      R"(Classes of packets with separate SPECs, as with `--class` of [`viaduct
      path`](path.md#classes). A packet belongs to the first class that matches, and then bypasses
-     the link's rate, queue and delay; each class counts only its own packets (`loss=list:2,4`). Not
-     supported with `emulator: kernel`.)",
+     the link's rate, queue and delay; packet numbers in a class's SPEC (`loss=list:2,4`) count only
+     the packets of the class. Not supported with `emulator: kernel`.)",
      "[{name: dns, filter: udp port 53, spec: loss=5%}]"},
     {"links[].classes[].name", Type::kName, Printed<&LinkClass::name>().From(1, 32),
      "The name of the class, in results and for `viaduct path set`.", "dns"},
     {"links[].classes[].filter", Type::kText, PlainPrinted<&LinkClass::filter>(),
-     "The packets of the class, in tcpdump's syntax (pcap-filter(7)).", "udp port 53"},
+     "The filter that selects the packets of the class, in tcpdump's syntax (pcap-filter(7)).",
+     "udp port 53"},
     {"links[].classes[].spec", Type::kSpec, PlainPrinted<&LinkClass::spec>(),
-     "What the link does to the packets of the class in each direction. Empty: a plain wire.",
+     "What the link does to the packets of the class in each direction. Empty: nothing.",
      "loss=list:2,4"},
     {"links[].classes[].up", Type::kSpec, PlainPrinted<&LinkClass::up>(),
      "The SPEC of the class from the first node to the second, instead of `spec`.", "loss=5%"},
     {"links[].classes[].down", Type::kSpec, PlainPrinted<&LinkClass::down>(),
      "The SPEC of the class from the second node to the first, instead of `spec`.", "delay=20ms"},
     {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
-     "What implements the SPEC in the real modes; default: the top-level `emulator`.", "kernel",
-     "engine kernel", "-yyyyyy"},
+     "What implements the SPEC in all modes except `simulate`; default: the top-level `emulator`.",
+     "kernel", "engine kernel", "-yyyyyy"},
     // The minimum MTU, 68 bytes, is from RFC 791.
     {"links[].mtu", Type::kInteger,
      PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMaxMtu), "Largest IP packet, bytes.",
@@ -368,15 +370,15 @@ constexpr Key kKeys[] = {
      "[10.1.0.1/24, 10.1.0.2/24]"},
 
     {"emulator", Type::kChoice, Elsewhere(DefaultOf<&LinkSettings::emulator>),
-     R"(What implements the links' SPECs in the real modes: `engine`, Viaduct's path emulator, as in
-     mode `simulate`; `kernel`, the kernel's own queueing disciplines (netem, tbf, codel...), as far
-     as they support the SPEC, with their own models and random numbers.)",
+     R"(What implements the links' SPECs in all modes except `simulate`: `engine`, Viaduct's path
+     emulator (as in mode `simulate`); `kernel`, the kernel's queueing disciplines (netem, tbf,
+     codel...), as far as they support the SPEC, with their own models and random numbers.)",
      "kernel", "engine kernel", "-yyyyyy"},
-    {"addressing", Type::kSection, Elsewhere(), "The source of automatic addresses.",
+    {"addressing", Type::kSection, Elsewhere(), "Prefixes for automatic addresses.",
      "{ipv4: 192.168.0.0/16}"},
     {"addressing.ipv4", Type::kPrefix, Elsewhere([] { return std::string("10.0.0.0/8"); }),
-     R"(The prefix for IPv4 addresses: a /30 for each point-to-point link, a /24 (or what is needed)
-     for each shared link; or `none`.)",
+     R"(The prefix for IPv4 addresses: a /30 for each point-to-point link, a /24 (or a larger
+     subnet, if necessary) for each shared link; or `none`.)",
      "none"},
     {"addressing.ipv6", Type::kPrefix, Elsewhere([] { return std::string("none"); }),
      "The prefix for IPv6 addresses: a /64 for each link; or `none`.", "fd00::/48"},
@@ -461,21 +463,21 @@ constexpr Key kKeys[] = {
      "until the end of the run.",
      "5s", "", "yyyynyy"},
     {"programs[].background", Type::kBoolean, PlainMember<&Program::background>(),
-     "The run does not wait for the program, which is stopped at the end; its status is ignored.",
+     "The run does not wait for the program, stops it at the end, and ignores its exit status.",
      "true", "", "yyyynyy"},
     {"programs[].expect", Type::kInteger, PlainMember<&Program::expect, IsAwaited>().From(0, 255),
      "The exit status that means success.", "22", "", "yyyynyy"},
     {"programs[].new_privileges", Type::kBoolean, PlainMember<&Program::new_privileges>(),
-     R"(Whether set-uid bits and file capabilities take effect for the program and what it starts
-     (sudo, dumpcap), which root must allow; the program then has the machine's host name. See
-     docs/security.md.)",
+     R"(Whether set-uid bits and file capabilities take effect for the program and its child
+     processes (such as sudo, dumpcap). Root must allow this (docs/security.md). The program then
+     has the machine's host name, not the node's.)",
      "true", "", "-yyynyy"},
     {"programs[].environment", Type::kTable, PlainPrinted<&Program::environment>(),
      "Variables added to the environment.", "{LANG: C}", "", "yyyynyy"},
 
     {"events", Type::kSections, Each<&Scenario::link_events>(),
-     R"(Changes during the run. Each has exactly one of `state`, `set` (or `up`, `down`),
-     `capture`.)",
+     R"(Changes during the run. Each event has exactly one of: `state`; `capture`; a change of the
+     SPEC (`set`, or `up`, `down` or both).)",
      "[{at: 3s, link: n1-n2, state: down}]", "", "yyyynyy"},
     {"events[].at", Type::kDuration, Printed<&LinkEvent::at>(),
      "The time of the change, after convergence.", "3s", "", "yyyynyy"},
@@ -488,21 +490,21 @@ constexpr Key kKeys[] = {
      other keys stay, `KEY=none` removes a key. Not supported with `emulator: kernel`.)",
      "delay=50ms loss=1%", "", "yyyynyy"},
     {"events[].up", Type::kText, PlainPrinted<&LinkEvent::up>(),
-     "The changes only from the first node of `pair` to the second; use instead of `set`.",
+     "Like `set`, but only for the direction from the first node of `pair` to the second.",
      "rate=none", "", "yyyynyy"},
     {"events[].down", Type::kText, PlainPrinted<&LinkEvent::down>(),
-     "The changes only from the second node of `pair` to the first; use instead of `set`.",
+     "Like `set`, but only for the direction from the second node of `pair` to the first.",
      "loss=5%", "", "yyyynyy"},
     {"events[].capture", Type::kChoice, Custom<LinkEvent, PrintCapture>(),
      "Starts or stops the capture of the link's packets.", "start", "start stop", "yyyynyy"},
     {"captures", Type::kLinks, Printed<&Scenario::captures>(),
      R"(Links whose packets are captured from the start, each in a separate pcap file; `events` may
-     start and stop captures. In the real modes the packets that arrive at each end are captured,
-     after the SPEC has lost and delayed packets; in mode `simulate` the packets that the first node
-     sends (before the SPEC) and receives (after the SPEC). For an interface of the machine both
-     directions are captured. Frames are as on a wire: frames that a node's kernel leaves to its
-     interface to segment are segmented, into frames with the same time, and checksums are
-     completed.)",
+     start and stop captures. In mode `simulate` the packets that the first node sends (before the
+     SPEC) and receives (after the SPEC) are captured; in the other modes the packets that arrive at
+     each end, after the SPEC has lost and delayed packets. For an interface of the machine both
+     directions are captured. Frames are recorded as on a wire: if a node's kernel leaves
+     segmentation and checksums to its interface, the capture has the segments, with equal times,
+     and complete checksums.)",
      "[n0-n1]", "", "yyyynyy"},
     {"state", Type::kSection, Group<Scenario, HasState>(),
      R"(Writes the state of nodes whose `stack` is a kernel to CSV files next to the captures:

@@ -69,7 +69,10 @@ class LinkReader {
     std::string found;
     for (const char* shape : kShapes) {
       if (!entry.Has(shape)) continue;
-      if (!found.empty()) entry.Fail(shape, fmt::format("this entry is already a '{}'", found));
+      if (!found.empty())
+        entry.Fail(shape,
+                   fmt::format("this entry already has the key {}; make a separate entry for each",
+                               found));
       found = shape;
     }
     if (found.empty()) {
@@ -84,7 +87,7 @@ class LinkReader {
       }
     }
     if (found != "interface" && entry.Has("node")) {
-      entry.Fail("node", fmt::format("supported only for interface, not for {}", found));
+      entry.Fail("node", fmt::format("supported only with the key interface, not with {}", found));
     }
     return found;
   }
@@ -132,7 +135,7 @@ class LinkReader {
     }
     const std::string name = entry.Text("interface");
     if (name.size() > 15 || name.find_first_of("/ ") != std::string::npos) {
-      entry.Fail("interface", fmt::format("'{}' is not the name of an interface", name));
+      entry.Fail("interface", fmt::format("'{}' is not a valid interface name", name));
     }
     return {entry.Located("node", [&] { return nodes_.Check(entry.Text("node")); })};
   }
@@ -144,9 +147,11 @@ class LinkReader {
       entry.Fail("pair",
                  fmt::format("{} nodes are listed; a pair needs exactly two", nodes.size()));
     }
-    if (shape == "shared" && nodes.size() < 2) entry.Fail("shared", "needs two nodes or more");
+    if (shape == "shared" && nodes.size() < 2)
+      entry.Fail("shared", "at least two nodes are needed");
     if (shape == "shared" && (entry.Has("up") || entry.Has("down"))) {
-      entry.Fail(entry.Has("up") ? "up" : "down", "a shared link has no directions; use spec");
+      entry.Fail(entry.Has("up") ? "up" : "down",
+                 "a shared link has no directions; use the key spec");
     }
     Add(std::move(nodes), shape == "pair" ? lab::Link::Kind::kPair : lab::Link::Kind::kBridge);
     if (shape == "interface") links_.back().interface = entry.Text("interface");
@@ -156,7 +161,9 @@ class LinkReader {
   void ReadWifi(const Section& entry) {
     for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
       if (entry.Has(key))
-        entry.Fail(key, "not supported for Wi-Fi, whose channel determines this; remove this key");
+        entry.Fail(key,
+                   "not supported for Wi-Fi, where ns-3's channel determines delay, loss and rate; "
+                   "remove this key");
     }
     if (bridged_) {
       entry.Fail("wifi", fmt::format("not supported, because {} needs links that carry any "
@@ -166,7 +173,7 @@ class LinkReader {
     const Section section = entry.Inner("wifi");
     Add(Nodes(section, "nodes", true), lab::Link::Kind::kBridge);
     LinkSettings& link = links_.back();
-    if (link.nodes.size() < 2) section.Fail("nodes", "needs two nodes or more");
+    if (link.nodes.size() < 2) section.Fail("nodes", "at least two nodes are needed");
     ReadMembers(section, link.wifi);
     link.wifi.nodes = link.nodes;
     const std::string& access_point = link.wifi.access_point;
@@ -190,7 +197,7 @@ class LinkReader {
   void ReadLine(const Section& entry, const std::string& shape) {
     const std::vector<std::string> nodes = Nodes(entry, shape.c_str(), false);
     const size_t least = shape == "ring" ? 3 : 2;
-    if (nodes.size() < least) entry.Fail(shape, fmt::format("needs {} nodes or more", least));
+    if (nodes.size() < least) entry.Fail(shape, fmt::format("at least {} nodes are needed", least));
     for (size_t i = 0; i + 1 < nodes.size(); ++i) Add({nodes[i], nodes[i + 1]});
     if (shape == "ring") Add({nodes.back(), nodes.front()});
   }
@@ -201,11 +208,9 @@ class LinkReader {
     const int64_t rows = grid.Integer("rows", 1, 1000);
     const std::vector<std::string> nodes = Nodes(grid, "nodes", false);
     if (static_cast<int64_t>(nodes.size()) != columns * rows || nodes.size() < 2) {
-      grid.Fail(
-          "columns",
-          fmt::format(
-              "{} columns x {} rows for {} nodes; the numbers must match, with 2 nodes or more",
-              columns, rows, nodes.size()));
+      grid.Fail("columns", fmt::format("{} columns x {} rows do not match {} nodes; columns x rows "
+                                       "must equal the number of nodes, at least 2",
+                                       columns, rows, nodes.size()));
     }
     for (int64_t i = 0; i < columns * rows; ++i) {
       if (i % columns + 1 < columns) Add({nodes[i], nodes[i + 1]});
@@ -237,7 +242,7 @@ class LinkReader {
       entry.Fail("mtu", fmt::format("the maximum over Wi-Fi is {}", kMaxOverWifi));
     }
     if (entry.Has("spec") && link.up && link.down) {
-      entry.Fail("spec", "has no effect if both up and down are set; remove spec");
+      entry.Fail("spec", "no effect, because both up and down are set; remove the key spec");
     }
     entry.Each("classes", [&](const Section& each) {
       link.classes.push_back(ReadClass(each, link.classes, entry.Has("shared")));
@@ -259,8 +264,8 @@ class LinkReader {
   static void CheckNat(const Section& entry, const LinkSettings& link) {
     for (const LinkClass& each : link.classes) {
       if (!each.spec.nat && !(each.up && each.up->nat) && !(each.down && each.down->nat)) continue;
-      entry.Fail("classes", fmt::format("'{}': nat applies to a whole direction, not to a class; "
-                                        "set it in the link's up or down",
+      entry.Fail("classes", fmt::format("'{}': nat applies to all packets of a direction, not to a "
+                                        "class; set nat in the link's up or down",
                                         each.name));
     }
     const bool up = link.up.value_or(link.spec).nat.has_value();
@@ -273,7 +278,7 @@ class LinkReader {
     if (up && down)
       entry.Fail(
           key,
-          "nat: only one direction of a link can have NAT; set it in up or in down, not in both");
+          "nat: only one direction of a link can have NAT; set nat in up or in down, not in both");
   }
 
   static LinkClass ReadClass(const Section& entry, const std::vector<LinkClass>& before,
@@ -287,13 +292,14 @@ class LinkReader {
     }
     entry.Located("filter", [&] {
       if (!sys::PacketFilter::Compile(read.filter).PassesEverything()) return;
-      throw UsageError("the filter matches all packets; use the link's own spec");
+      throw UsageError(
+          "the filter matches all packets; remove the class and use the spec of the link");
     });
     if (is_shared && (read.up || read.down)) {
-      entry.Fail(read.up ? "up" : "down", "a shared link has no directions; use spec");
+      entry.Fail(read.up ? "up" : "down", "a shared link has no directions; use the key spec");
     }
     if (entry.Has("spec") && read.up && read.down) {
-      entry.Fail("spec", "has no effect if both up and down are set; remove spec");
+      entry.Fail("spec", "no effect, because both up and down are set; remove the key spec");
     }
     return read;
   }
@@ -305,8 +311,8 @@ class LinkReader {
     const size_t count = link.addresses.size(), nodes = link.nodes.size();
     if (count == 0) return;
     if (count % nodes != 0) {
-      entry.Fail("addresses", fmt::format("{} addresses for {} nodes; one address, or one of each "
-                                          "family, is needed for each node",
+      entry.Fail("addresses", fmt::format("{} addresses for {} nodes; each node needs one address, "
+                                          "or one IPv4 and one IPv6 address",
                                           count, nodes));
     }
     for (size_t i = 0; i < count; ++i) {
@@ -357,7 +363,8 @@ class LinkReader {
     }
     const wire::IpPrefix address = wire::IpPrefix::Parse(text);
     if (address.address.IsMulticast() || address.address.IsUnspecified()) {
-      throw UsageError(fmt::format("'{}' cannot be an interface's address", text));
+      throw UsageError(fmt::format(
+          "'{}' cannot be an interface's address, because it is multicast or all zeros", text));
     }
     link.addresses.push_back(address);
   }
@@ -413,8 +420,8 @@ class LinkReader {
     }
     for (size_t i = 0; i < links_.size(); ++i) {
       if (links_[i].addresses.empty()) {
-        Fail(*places_[i], fmt::format("link '{}' has no addresses and addressing assigns none; set "
-                                      "addresses, or a prefix in addressing",
+        Fail(*places_[i], fmt::format("link '{}' has no addresses, and the key addressing assigns "
+                                      "none; set addresses for the link, or a prefix in addressing",
                                       links_[i].name));
       }
     }

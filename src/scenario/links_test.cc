@@ -75,7 +75,7 @@ TEST(LinksTest, WrongClassesAreNamed) {
   EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2}]"),
               HasSubstr("links[0].classes[0].spec: SPEC: loss"));
   EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2%, up: dup=1%, down: dup=1%}]"),
-              HasSubstr("links[0].classes[0].spec: has no effect"));
+              HasSubstr("links[0].classes[0].spec: no effect"));
   EXPECT_THAT(LinkErrorOf("{shared: all, classes: [{name: a, filter: udp, up: loss=2%}]}"),
               HasSubstr("links[0].classes[0].up: a shared link has no directions"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, node: r, addresses: [192.0.2.1/24], "
@@ -100,13 +100,14 @@ TEST(LinksTest, WhatAnInterfaceCannotHaveIsNamed) {
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, node: r}"), HasSubstr("addresses"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, addresses: [192.0.2.1/24]}"),
               HasSubstr("node"));
-  EXPECT_THAT(LinkErrorOf("{line: all, node: r}"), HasSubstr("only for interface, not for line"));
+  EXPECT_THAT(LinkErrorOf("{line: all, node: r}"),
+              HasSubstr("only with the key interface, not with line"));
   EXPECT_THAT(LinkErrorOf(nic + "}, {interface: eno1, node: n0, addresses: [192.0.3.1/24]}"),
               HasSubstr("interface 'eno1' is given twice"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno2, node: r, addresses: [192.0.2.1/24]}"),
               HasSubstr("'eno2' is given twice"));
   EXPECT_THAT(LinkErrorOf("{line: all}, {interface: a/b, node: r, addresses: [192.0.2.1/24]}"),
-              HasSubstr("'a/b' is not the name of an interface"));
+              HasSubstr("'a/b' is not a valid interface name"));
 }
 
 constexpr const char* kBridged =
@@ -176,7 +177,7 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
   EXPECT_EQ(error("", {"mode=offload"}), "");
   EXPECT_EQ(error("data_plane: userspace\n", {"mode=offload"}), "");
   EXPECT_EQ(error("data_plane: auto\n", {"mode=offload"}), "");
-  EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; remove gateway"));
+  EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; remove the key gateway"));
   for (const char* plane : {"kernel", "joined"}) {
     EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=offload"}),
                 HasSubstr("n0 is an RBridge, which forwards frames; use userspace, ebpf or auto"));

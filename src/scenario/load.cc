@@ -74,7 +74,7 @@ class Loader {
     const Section routing = file_.Inner("routing");
     CheckRoutingIsGiven(root_);
     std::string& protocol = scenario_.routing.protocol;
-    if (protocol.empty()) routing.Fail("protocol", "is empty");
+    if (protocol.empty()) routing.Fail("protocol", "empty; set a protocol, such as AODV");
     if (const std::string_view why = ProtocolUnavailable(protocol); !why.empty()) {
       routing.Fail("protocol", std::string(why));
     }
@@ -82,8 +82,8 @@ class Loader {
     if ((protocol == "static" || protocol == kNoProtocol) && routing.Has("attributes")) {
       routing.Fail("attributes",
                    protocol == kNoProtocol
-                       ? "not supported, because protocol is none; remove attributes"
-                       : "not supported, because protocol is static; remove attributes");
+                       ? "not supported, because protocol is none; remove the key attributes"
+                       : "not supported, because protocol is static; remove the key attributes");
     }
     CheckSample(routing);
   }
@@ -92,20 +92,21 @@ class Loader {
     const auto& sample = scenario_.routing.sample;
     if (!sample) return;
     const Duration shortest = Duration::Milliseconds(100);
-    if (*sample < shortest) routing.Fail("sample", "is too short; the shortest interval is 100ms");
+    if (*sample < shortest) routing.Fail("sample", "too short; the shortest interval is 100ms");
     if (scenario_.routing.protocol == kNoProtocol) {
       routing.Fail("sample",
-                   "protocol is none, so that there are no routes to sample; remove sample");
+                   "protocol is none, so no protocol has routes to sample; remove the key sample");
     }
     const RoutingProtocol* known = FindRoutingProtocol(scenario_.routing.protocol);
     if (known != nullptr && (known->bridges || known->reactive)) {
-      routing.Fail("sample",
-                   fmt::format("{} has no routes that can be sampled; remove sample", known->name));
-    }
-    if (file_.Has("machines"))
       routing.Fail(
           "sample",
-          "not supported with machines, because no machine knows all routes; remove sample");
+          fmt::format("{} has no routes that can be sampled; remove the key sample", known->name));
+    }
+    if (file_.Has("machines"))
+      routing.Fail("sample",
+                   "not supported with machines, because no machine knows all routes; remove the "
+                   "key sample");
   }
 
   void CheckNodes() {
@@ -120,7 +121,7 @@ class Loader {
         if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
           Fail(PlaceOfNode(file_, node.name),
                fmt::format(
-                   "nodes.{}.interfaces: '{}' is given twice or is not the name of an interface",
+                   "nodes.{}.interfaces: '{}' is given twice or is not a valid interface name",
                    node.name, interface));
         }
       }
@@ -172,8 +173,9 @@ class Loader {
       };
       if (!node.routed_by_programs && !node.program.empty()) continue;
       if (bridged_) {
-        fail(fmt::format("none is supported only for routers, but this node is {}; remove routing",
-                         bridged_->one)
+        fail(fmt::format(
+                 "none is supported only for routers, but this node is {}; remove the key routing",
+                 bridged_->one)
                  .c_str());
       }
       if (node.routed_by_programs && file_.Has("machines")) {
@@ -241,7 +243,7 @@ class Loader {
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to)
-      section.Fail("to", "is the same node as the sender; choose another receiver");
+      section.Fail("to", "the receiver is the same node as the sender; choose another receiver");
     if (bridged_) CheckHosts(section, flow);
     if (flow.kind == Flow::Kind::kUdp && !flow.rate && IsOnWifi(scenario_, flow.from)) {
       section.Fail("type", fmt::format("udp: '{}' is on Wi-Fi, which has no fixed rate; set the "
@@ -257,13 +259,14 @@ class Loader {
     flow.size =
         static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
     if (flow.rate && flow.kind == Flow::Kind::kPing)
-      section.Fail("rate", "not supported for type ping; use interval");
+      section.Fail("rate", "not supported for type ping; use the key interval");
     if (section.Has("interval") && flow.kind != Flow::Kind::kPing) {
-      section.Fail("interval", "supported only for type ping; use rate");
+      section.Fail("interval", "supported only for type ping; use the key rate");
     }
     if (section.Has("size") && flow.kind == Flow::Kind::kTcp) {
-      section.Fail("size",
-                   "not supported for type tcp, whose segments depend on the MTU; remove size");
+      section.Fail(
+          "size",
+          "not supported for type tcp, whose segments depend on the MTU; remove the key size");
     }
     CheckInterval(section, flow.interval);
     flow.start = ReadMoment(section, "start", scenario_.duration);
@@ -291,7 +294,7 @@ class Loader {
 
   static void CheckInterval(const Section& section, Duration interval) {
     if (interval < Duration::Microseconds(100))
-      section.Fail("interval", "is too short; the shortest interval is 100us");
+      section.Fail("interval", "too short; the shortest interval is 100us");
   }
 
   // Makes the duration a number of whole seconds, at most a day, as iperf3 requires: a given
@@ -303,7 +306,9 @@ class Loader {
       section.Fail("duration", "a TCP flow must last a whole number of seconds");
     }
     if (whole == Duration()) {
-      section.Fail("type", "a TCP flow needs at least one second, but less is left of the run");
+      section.Fail("type",
+                   "a TCP flow lasts at least 1 s, but less than 1 s is left from its start to the "
+                   "end of the run");
     }
     if (whole > Duration::Seconds(86400)) {
       section.Fail(section.Has("duration") ? "duration" : "type",
@@ -364,12 +369,12 @@ class Loader {
     }
     if (program.background && section.Has("expect")) {
       section.Fail("expect",
-                   "not supported with background, because the exit status is ignored; remove one "
-                   "of the two");
+                   "not supported with background, which ignores the exit status; remove one of "
+                   "the two keys");
     }
     for (const auto& [name, value] : program.environment) {
       if (name.empty() || name.find('=') != std::string::npos) {
-        section.Fail("environment", fmt::format("'{}' is not the name of a variable", name));
+        section.Fail("environment", fmt::format("'{}' is not a valid variable name", name));
       }
     }
     const std::string file = std::filesystem::path(program.command[0]).filename();
@@ -421,11 +426,9 @@ class Loader {
     if (scenario_.mode != Mode::kSimulate) {
       SettleStacks();
       if (scenario_.kernel_memory) {
-        file_.Fail(
-            "kernel_memory",
-            fmt::format(
-                "applies to kernels in virtual time, which only mode simulate has, not mode {}",
-                ModeName(scenario_.mode)));
+        file_.Fail("kernel_memory", fmt::format("supported only in mode simulate, which has "
+                                                "kernels in virtual time, not in mode {}",
+                                                ModeName(scenario_.mode)));
       }
       if (!scenario_.state.empty()) {
         file_.Fail(

@@ -97,7 +97,7 @@ class Loopbacks {
       if (node.host) {
         Fail(PlaceOfNode(file_, node.name),
              fmt::format("nodes.{}.loopback: not supported for a host, whose loopback address is "
-                         "not announced; remove loopback",
+                         "not announced; remove the key loopback",
                          node.name));
       }
       for (const IpPrefix& address : found->second) Add(node, address, At(node));
@@ -122,8 +122,8 @@ class Loopbacks {
         return each != kNoAddress && Overlap(each.Network(), address);
       };
       if (!std::ranges::any_of(link.addresses, overlaps)) continue;
-      Fail(at, fmt::format("loopback: {} is in the network of link {}", address.address.ToString(),
-                           link.name));
+      Fail(at, fmt::format("loopback: {} is in the network of link {}; choose an address outside",
+                           address.address.ToString(), link.name));
     }
     node.loopback.push_back(address);
   }
@@ -132,18 +132,21 @@ class Loopbacks {
   void CheckProtocol(const IpPrefix& address, const Value& at) const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
     if (const FrameNodes* nodes = FrameNodesOf(scenario_)) {
-      Fail(at, fmt::format("loopback: not supported, because {} has no address; remove loopback",
-                           nodes->one));
+      Fail(at, fmt::format(
+                   "loopback: not supported, because {} has no address; remove the key loopback",
+                   nodes->one));
     }
     if (protocol == nullptr) return;  // static routes, or a protocol of the user
     if (!protocol->announces_networks) {
       Fail(at,
-           fmt::format("loopback: not supported with {}, which announces only one address of each "
-                       "node, that of a link; remove loopback, or use another routing.protocol",
-                       protocol->name));
+           fmt::format(
+               "loopback: not supported with {}, which announces only one address of each node, "
+               "the address of a link; remove the key loopback, or use another routing.protocol",
+               protocol->name));
     }
     if (protocol->family == address.address.family) return;
-    Fail(at, fmt::format("loopback: {} cannot announce {}, an address of the other IP version",
+    Fail(at, fmt::format("loopback: {} cannot announce {}, because the protocol supports only the "
+                         "other IP version",
                          protocol->name, address.address.ToString()));
   }
 

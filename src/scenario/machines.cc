@@ -47,7 +47,8 @@ Machine ReadMachine(const Section& section, const std::string& name) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
   });
   if (!is_login || machine.login.starts_with('-')) {
-    section.Fail("login", fmt::format("'{}' is not NAME or USER@NAME", machine.login));
+    section.Fail("login", fmt::format("'{}' is not a valid login; expected NAME or USER@NAME",
+                                      machine.login));
   }
   return machine;
 }
@@ -72,9 +73,9 @@ std::vector<Machine> ReadMachines(const Section& file) {
   std::set<wire::IpAddress> addresses;
   for (const auto& [name, settings] : value->members) {
     if (!IsName(name, kMaxNameLength)) {
-      Fail(settings,
-           fmt::format("machines: '{}' is not a name (letters, digits, - and _; at most {})", name,
-                       kMaxNameLength));
+      Fail(settings, fmt::format("machines: '{}' is not a valid name (letters, digits, - and _; at "
+                                 "most {} characters)",
+                                 name, kMaxNameLength));
     }
     machines.push_back(ReadMachine(Section(settings, "machines.NAME", "machines." + name), name));
     const wire::IpAddress& address = machines.back().address;
@@ -106,18 +107,19 @@ void CheckMachines(const Section& file, const Scenario& scenario) {
   if (scenario.mode != Mode::kOffload && scenario.mode != Mode::kEmulate) {
     file.Fail(
         "machines",
-        fmt::format("not supported in mode {}; use mode offload or emulate, or remove machines",
-                    ModeName(scenario.mode)));
+        fmt::format(
+            "not supported in mode {}; use mode offload or emulate, or remove the key machines",
+            ModeName(scenario.mode)));
   }
   if (HasRBridges(scenario)) {
     file.Fail("machines",
               "RBridges (WMRP) cannot run on several machines; use another routing.protocol, or "
-              "remove machines");
+              "remove the key machines");
   }
   if (HasFramePrograms(scenario)) {
-    file.Fail(
-        "machines",
-        "nodes that forward frames with a program cannot run on several machines; remove machines");
+    file.Fail("machines",
+              "nodes that forward frames with a program cannot run on several machines; remove the "
+              "key machines");
   }
   for (const NodeSettings& node : scenario.nodes) {
     if (!node.container.empty()) {
@@ -132,7 +134,7 @@ void CheckMachines(const Section& file, const Scenario& scenario) {
                      node.name));
   }
   if (scenario.links.size() >= 1U << kLinkBits)
-    file.Fail("links", "there are too many links for a lab on several machines");
+    file.Fail("links", "too many links for a lab on several machines (at most 16383)");
 }
 
 void CheckPlaces(const Scenario& scenario) {

@@ -32,7 +32,8 @@ Duration ReadSpan(const Section& section, const char* key, Duration start, Durat
   const Duration span = TimeOrPart(section, key, run);
   if (span <= Duration()) section.Fail(key, "must be greater than 0");
   if (span > run - start) {
-    section.Fail(key, fmt::format("ends after the run (duration: {})", FormatDuration(run)));
+    section.Fail(key, fmt::format("the end would be after the run's end (duration: {})",
+                                  FormatDuration(run)));
   }
   return span;
 }

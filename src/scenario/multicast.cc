@@ -40,8 +40,9 @@ void CheckGroup(const Section& section, const std::string& text) {
   if (stays)
     section.Fail(
         "group",
-        fmt::format("{} is a group of one link, which is never forwarded; use another group",
-                    text));
+        fmt::format(
+            "{} is a link-local group, whose packets are never forwarded; use another group",
+            text));
 }
 
 // Refuses modes in which traffic to groups would silently give different results.
@@ -125,8 +126,8 @@ class RouteEntry {
                                           route_.source));
     }
     if (source.family != family) {
-      section_.Fail("source", fmt::format("{} is not of the group's family, {}", route_.source,
-                                          is_ipv4 ? "IPv4" : "IPv6"));
+      section_.Fail("source", fmt::format("{} is not an address of the group's family, {}",
+                                          route_.source, is_ipv4 ? "IPv4" : "IPv6"));
     }
   }
 
@@ -150,7 +151,7 @@ class RouteEntry {
       if (std::ranges::count(seen, link) > 0) {
         section_.Fail("to",
                       fmt::format("link '{}' is given twice{}", link,
-                                  link == route_.from ? ": the packets arrive on this link" : ""));
+                                  link == route_.from ? ": the key from has this link, too" : ""));
       }
       seen.push_back(link);
     }
@@ -205,8 +206,8 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
   CheckMulticastMode(file, "multicast", scenario);
   if (FrameNodesOf(scenario) != nullptr) {
     file.Fail("multicast",
-              "not supported, because nodes that forward frames have no routes: they flood "
-              "multicast frames themselves; remove multicast");
+              "not supported, because nodes that forward frames have no routes: these nodes flood "
+              "multicast frames; remove the key multicast");
   }
   Scenario so_far = scenario;
   file.Each("multicast", [&](const Section& section) {
@@ -219,14 +220,15 @@ void ReadGroup(const Section& section, const NameTable& links, const Scenario& s
                Flow& flow) {
   if (!section.Has("group")) {
     if (section.Has("link"))
-      section.Fail("link", "supported only with group; otherwise routes determine the link");
+      section.Fail("link",
+                   "supported only with the key group; otherwise the routes determine the link");
     return;
   }
   if (flow.kind != Flow::Kind::kUdp) section.Fail("group", "supported only for type udp");
   if (section.Has("address"))
-    section.Fail(
-        "address",
-        "not supported with group, which is the flow's destination address; remove address");
+    section.Fail("address",
+                 "not supported with group, which is the flow's destination address; remove the "
+                 "key address");
   CheckMulticastMode(section, "group", scenario);
   CheckMulticastNode(section, "from", scenario, flow.from);
   CheckMulticastNode(section, "to", scenario, flow.to);
@@ -243,8 +245,8 @@ void ReadGroup(const Section& section, const NameTable& links, const Scenario& s
       section.Fail(
           "group",
           fmt::format(
-              "is also the group of flow '{}' from the same sender, so that both are the same "
-              "packets: set the same link, size, rate, start and duration, or another group",
+              "flow '{}' has the same sender and group, so the packets of both flows are the same: "
+              "set the same link, size, rate, start and duration, or another group",
               other.name));
     }
   }

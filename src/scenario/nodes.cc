@@ -82,7 +82,9 @@ class NodeReader {
   NodeSettings& Add(const std::string& name, const Value& at) {
     if (!IsName(name, 32)) {
       Fail(at,
-           fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
+           fmt::format(
+               "nodes: '{}' is not a valid name (letters, digits, - and _; at most 32 characters)",
+               name));
     }
     if (name == lab::kFabricNode) {
       Fail(at, fmt::format("nodes: '{}' is reserved for the lab; choose another name", name));
@@ -158,24 +160,23 @@ class NodeReader {
     const std::string& name = node.container;
     if (name.empty() || name.size() > 255 || name.starts_with('-') || name.starts_with('.') ||
         name.find_first_of(std::string("/\0", 2)) != std::string::npos) {
-      section.Fail(
-          "container",
-          fmt::format("'{}' is not a container's name, a name of ip netns or a pid", name));
+      section.Fail("container",
+                   fmt::format("'{}' is not a valid container name, `ip netns` name or pid", name));
     }
     if (section.Has("host") && !node.host)
       section.Fail("host", "a container is always a host; remove host: false");
     if (node.remote)
       section.Fail("container",
-                   "not supported for a remote node, which is on another machine; remove container "
-                   "or remote");
+                   "not supported for a remote node, which is on another machine; remove the key "
+                   "container or remote");
     if (!node.sysctls.empty())
-      section.Fail(
-          "sysctls",
-          "not supported for a container, which keeps its own kernel settings; remove sysctls");
+      section.Fail("sysctls",
+                   "not supported for a container, which keeps its own kernel settings; remove the "
+                   "key sysctls");
     if (!node.physical_interfaces.empty()) {
       section.Fail("interfaces",
                    "not supported for a container, which cannot get interfaces of this machine; "
-                   "remove interfaces");
+                   "remove the key interfaces");
     }
     if (node.data_plane != nullptr) {
       const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
@@ -207,7 +208,9 @@ class NodeReader {
     ReadMembers(section, node);
     if (section.Has("stack")) node.kernel = ReadStack(section);
     ReadRemote(section, node);
-    if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
+    if (section.Has("gateway") && !node.host)
+      section.Fail("gateway",
+                   "only a host has a gateway; remove the key gateway, or set host: true");
     if (section.Has("data_plane")) {
       Plane read = ReadPlane(section);
       node.data_plane = read.plane;
@@ -224,7 +227,7 @@ class NodeReader {
     ReadContainer(section, node);
     node.routed_by_programs = section.Has("routing") && section.Text("routing") == "none";
     if (section.Has("routing") && node.host) {
-      section.Fail("routing", "a host runs no routing protocol; remove routing");
+      section.Fail("routing", "a host runs no routing protocol; remove the key routing");
     }
   }
 

@@ -80,10 +80,11 @@ class PlaceReader {
   void Read() {
     const bool has_wifi = std::ranges::any_of(scenario_.links, IsWifi);
     if (has_wifi && scenario_.mode != Mode::kSimulate) {
-      file_.Fail("links", fmt::format("wifi: is a channel of ns-3, which real interfaces do not "
-                                      "have, so it is not supported in mode {}; use mode simulate, "
-                                      "or a SPEC with similar behaviour (slot, loss, rate)",
-                                      ModeName(scenario_.mode)));
+      file_.Fail(
+          "links",
+          fmt::format("wifi: not supported in mode {}, because only ns-3 simulates Wi-Fi channels; "
+                      "use mode simulate, or a SPEC with similar behaviour (slot, loss, rate)",
+                      ModeName(scenario_.mode)));
     }
     scenario_.mobility.is_given = has_wifi || file_.Has("mobility");
     CheckMobility();
@@ -104,15 +105,16 @@ class PlaceReader {
       section.Fail("layout", "random positions need an area; for example: area: [500, 300]");
     }
     if (section.Has("spacing") && mobility.layout == Mobility::Layout::kRandom) {
-      section.Fail("spacing", "random positions have no spacing; remove spacing");
+      section.Fail("spacing", "random positions have no spacing; remove the key spacing");
     }
     if (section.Has("attributes") && mobility.model.empty()) {
-      section.Fail("attributes", "these attributes apply to a model; add model");
+      section.Fail("attributes", "these are the attributes of a mobility model; add the key model");
     }
     if (section.Has("area") && mobility.layout != Mobility::Layout::kRandom &&
         mobility.model.empty()) {
       section.Fail("area",
-                   "applies only to random positions or to a model; add layout: random, or model");
+                   "used only for random positions or by a mobility model; add layout: random, or "
+                   "the key model");
     }
   }
 

@@ -80,14 +80,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         PlaceMistake{"links.0.wifi.standard=80211z", "'80211z' is not one of 80211a"},
         PlaceMistake{"links.0.wifi.nodes=[n0, n9]", "links[0].wifi.nodes: there is no node 'n9'"},
-        PlaceMistake{"links.0.wifi.nodes=[n0]", "links[0].wifi.nodes: needs two nodes or more"},
+        PlaceMistake{"links.0.wifi.nodes=[n0]",
+                     "links[0].wifi.nodes: at least two nodes are needed"},
         PlaceMistake{"links.0.wifi.access_point=n9", "'n9' is not one of the channel's nodes"},
         PlaceMistake{"links.0.wifi.range=-5", "links[0].wifi.range: "},
         PlaceMistake{"links.0.wifi.range=nan", "links[0].wifi.range: "},
         PlaceMistake{"links.0.spec=delay=1ms", "links[0].spec: not supported for Wi-Fi"},
         PlaceMistake{"links.0.emulator=kernel", "links[0].emulator: not supported for Wi-Fi"},
         PlaceMistake{"links.0.mtu=2297", "links[0].mtu: the maximum over Wi-Fi is 2296"},
-        PlaceMistake{"links.0={wifi: {nodes: all}, shared: all}", "this entry is already a"},
+        PlaceMistake{"links.0={wifi: {nodes: all}, shared: all}", "this entry already has the key"},
         PlaceMistake{"routing.protocol=WMRP", "an RBridge needs links that carry"},
         PlaceMistake{"events=[{at: 1s, link: wlan0, set: loss=1%}]", "'wlan0' is Wi-Fi"},
         PlaceMistake{"nodes.n1.position=[nan, 0]", "nodes.n1.position: 'nan' is not a number"},
@@ -108,12 +109,15 @@ INSTANTIATE_TEST_SUITE_P(
                      "mobility.spacing: random positions have no spacing"},
         PlaceMistake{"mobility={layout: random, area: [10]}", "two numbers: width and height"},
         PlaceMistake{"mobility={layout: random, area: [10, 0]}", "mobility.area: \"0\""},
-        PlaceMistake{"mobility.area=[10, 10]", "mobility.area: applies only to random positions"},
+        PlaceMistake{"mobility.area=[10, 10]", "mobility.area: used only for random positions"},
         PlaceMistake{"mobility.attributes={A: b}",
-                     "mobility.attributes: these attributes apply to a model"},
-        PlaceMistake{"mode=emulate",
-                     "wifi: is a channel of ns-3, which real interfaces do not have"},
-        PlaceMistake{"mode=offload", "not supported in mode offload; use mode simulate"}));
+                     "mobility.attributes: these are the attributes of a mobility model"},
+        PlaceMistake{
+            "mode=emulate",
+            "wifi: not supported in mode emulate, because only ns-3 simulates Wi-Fi channels"},
+        PlaceMistake{"mode=offload",
+                     "not supported in mode offload, because only ns-3 simulates Wi-Fi channels; "
+                     "use mode simulate"}));
 
 TEST(PlacesTest, AFlowOverWifiNeedsARate) {
   EXPECT_THAT(ErrorOf({"flows=[{from: n0, to: n1}]"}), HasSubstr("flows[0].type: udp: 'n0' is on"));

@@ -68,7 +68,8 @@ void CheckRoutingIsGiven(const Value& file) {
   const Value* protocol = routing == nullptr ? nullptr : routing->Find("protocol");
   for (const Value* value : {routing, protocol}) {
     if (value == nullptr || value->kind != Value::Kind::kNull) continue;
-    Fail(*value, "routing: is empty; set a protocol, such as routing: AODV, or remove routing");
+    Fail(*value,
+         "routing: empty; set a protocol, such as routing: AODV, or remove the key routing");
   }
 }
 
@@ -123,14 +124,14 @@ void CheckFramePrograms(const Section& file, Scenario* scenario) {
   const RoutingProtocol* known = FindRoutingProtocol(protocol);
   if (known != nullptr || protocol == "static") {
     routing.Fail("protocol", fmt::format("{} is not supported for nodes that forward frames with a "
-                                         "program (data_plane.program); remove protocol, or set "
-                                         "the TypeId of an ns3::Object of your own",
+                                         "program (data_plane.program); remove the key protocol, "
+                                         "or set the TypeId of an ns3::Object of your own",
                                          known ? known->name : protocol));
   }
   if (routing.Has("sample")) {
     routing.Fail("sample",
                  "not supported, because nodes that forward frames with a program have no routes; "
-                 "remove sample");
+                 "remove the key sample");
   }
 }
 

@@ -20,8 +20,7 @@ constexpr const char* kAnyMode =
                   # emulate, traditional: forwarded by ns-3
 )";
 constexpr const char* kWires =
-    "# spec: what a link does to packets (viaduct docs path-spec); without a spec the link is a "
-    "plain wire.\n";
+    "# spec: what a link does to packets (viaduct docs path-spec); without a spec, nothing.\n";
 
 struct Shape {
   int64_t nodes;

@@ -213,7 +213,7 @@ TEST(ScenarioTest, OverridesValues) {
   EXPECT_EQ(s.links[0].spec.delay.base, Duration::Milliseconds(1));
   EXPECT_EQ(s.seed, 9u);
   EXPECT_EQ(ErrorOf(text, {"flows.1.size=9"}),
-            "--set flows.1.size=9: '1' is not a position in a list of 1 items");
+            "--set flows.1.size=9: '1' is not a valid index of a list of 1 items");
   EXPECT_EQ(ErrorOf(text, {"duration=soon"}).rfind("--set duration=soon: duration: ", 0), 0u);
   EXPECT_THAT(ErrorOf(text, {"mode"}), HasSubstr("write KEY=VALUE"));
 }
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks: [{line: all}]\nkernel_memory: 256\nmode: simulate\n",
                 "f.yaml:3: kernel_memory: no node has a kernel in virtual time"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting:\n  sample: 1ms\n",
-                "f.yaml:4: routing.sample: is too short; the shortest interval is 100ms"},
+                "f.yaml:4: routing.sample: too short; the shortest interval is 100ms"},
         Mistake{"nods: 2\n", "f.yaml:1: unknown key 'nods'; did you mean 'nodes'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: 10\n", "f.yaml:3: duration: "},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: [1s]\n",
@@ -278,12 +278,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "  - {node: n0, name: x y, command: ls}\n  - {node: n0, name: x_y, command: ls}\n",
                 "f.yaml:5: programs: the output of 'x y' and of 'x_y' would go to the same file, "
                 "x_y.txt; rename one of these programs"},
-        Mistake{"name: a23456789a123456789b123456789c123\n", "- and _; at most 32)"},
+        Mistake{"name: a23456789a123456789b123456789c123\n", "- and _; at most 32 characters)"},
         Mistake{"name: a123456789b123456789c123456789d123456789e123456789f123456789g12345678\n",
-                "- and _; at most 32)"},
+                "- and _; at most 32 characters)"},
         Mistake{"nodes: [a, a]\n", "f.yaml:1: nodes: 'a' is given twice"},
         Mistake{"nodes: [a, fabric]\n", "f.yaml:1: nodes: 'fabric' is reserved for the lab"},
-        Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a name"},
+        Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a valid name"},
         Mistake{"links: []\n", "f.yaml:1: nodes: missing"},
         Mistake{"nodes: 2\nlinks: [{line: all]\n", "f.yaml:2: malformed YAML"},
         Mistake{"nodes: 3\nlinks:\n  - {pair: [n0, n1]}\n", "nodes: 'n2' is on no link"},
@@ -320,9 +320,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:5: nodes.h.gateway: 'n1' shares no link with 'h'"},
         Mistake{"nodes:\n  count: 2\n  h: {host: true}\n"
                 "links: [{line: all}, {pair: [h, n0]}, {pair: [h, n1]}]\n",
-                "f.yaml:3: nodes.h.gateway: missing, and the host has 2 neighbours"},
+                "f.yaml:3: nodes.h.gateway: missing; the key may be omitted only if the host has "
+                "exactly one neighbour, but this host has 2"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n0}\n",
-                "f.yaml:4: flows[0].to: is the same node as the sender"},
+                "f.yaml:4: flows[0].to: the receiver is the same node as the sender"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: ipv6}\n",
                 "f.yaml:4: flows[0].address: 'ipv6': node 'n1' has no such address"},
         Mistake{
@@ -333,7 +334,7 @@ INSTANTIATE_TEST_SUITE_P(
             "node 'n1' has no such address"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0}\n", "flows[0] needs to"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, duration: 11s}\n",
-                "f.yaml:4: flows[0].duration: ends after the run"},
+                "f.yaml:4: flows[0].duration: the end would be after the run's end"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, rate: fast}\n",
                 "f.yaml:4: flows[0].rate: "},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n  - {node: n0, command: a | b}\n",
@@ -468,9 +469,11 @@ TEST(ScenarioTest, RoutingByNoProtocolIsAWordInAnyLetterCase) {
   EXPECT_THAT(ErrorOf(text + "{protocol: NONE, attributes: {x: 1}}\n"),
               HasSubstr("protocol is none"));
   for (const char* empty : {"", "{protocol: }", "~"}) {
-    EXPECT_THAT(ErrorOf(text + empty + "\n"), HasSubstr("f.yaml:3: routing: is empty")) << empty;
+    EXPECT_THAT(ErrorOf(text + empty + "\n"), HasSubstr("f.yaml:3: routing: empty; set a protocol"))
+        << empty;
   }
-  EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\n", {"routing="}), HasSubstr("is empty"));
+  EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\n", {"routing="}),
+              HasSubstr("empty; set a protocol"));
 }
 
 TEST(ScenarioTest, InModeOffloadAKernelIsTheHostsAndNothingMore) {

@@ -136,7 +136,8 @@ std::string Section::Text(std::string_view key) const {
   const auto longest = static_cast<size_t>(known.access.high);
   if (member && known.type == Type::kName && !IsName(text, longest)) {
     Fail(key,
-         fmt::format("'{}' is not a name (letters, digits, - and _; at most {})", text, longest));
+         fmt::format("'{}' is not a valid name (letters, digits, - and _; at most {} characters)",
+                     text, longest));
   }
   return text;
 }
@@ -178,8 +179,9 @@ std::vector<std::string> Section::Texts(std::string_view key) const {
   std::vector<std::string> texts;
   for (const Value& item : member->items) {
     if (!item.IsScalar()) {
-      scenario::Fail(item, fmt::format("{}: {} is not allowed in a list of texts",
-                                       Join(shown_, key), item.Describe()));
+      scenario::Fail(item,
+                     fmt::format("{}: {} is not allowed in this list, which may contain only text",
+                                 Join(shown_, key), item.Describe()));
     }
     texts.push_back(item.text);
   }

@@ -31,7 +31,7 @@ std::string Distrust(const UniqueFd& folder) {
   // The file may also be a symbolic link.
   if (!folder && errno == ENOTDIR) return "is not a directory";
   if (!folder || !IsOwn(folder.get())) return "belongs to another user";
-  return IsTrusted(folder.get()) ? "" : "other users can write to this directory";
+  return IsTrusted(folder.get()) ? "" : "can be written by other users";
 }
 
 template <class Step>
@@ -47,7 +47,7 @@ UniqueFd Walk(const TrustedPlace& place, const Step& step) {
     }
     const std::string distrust = Distrust(next);
     if (!distrust.empty()) {
-      throw EnvironmentError(fmt::format("{}: {}; {}", path.string(), distrust, place.remedy));
+      throw EnvironmentError(fmt::format("{} {}; {}", path.string(), distrust, place.remedy));
     }
     here = std::move(next);
   }

@@ -27,7 +27,9 @@ def run(*arguments: str) -> Done:
 def sinks(scenario: str, stack: str, *arguments: str) -> list[tuple[int, float]]:
     """For each sink, the bytes it received and when the last arrived, in seconds."""
     output = run(f"--scenario={scenario}", f"--stack={stack}", *arguments).expect().output
-    pairs = re.findall(r"^sink \d+: (\d+) bytes, the last at ([\d.]+) s$", output, re.MULTILINE)
+    pairs = re.findall(
+        r"^sink \d+: (\d+) bytes, last received at ([\d.]+) s$", output, re.MULTILINE
+    )
     return [(int(size), float(at)) for size, at in pairs]
 
 
@@ -85,8 +87,8 @@ def test_bad_choices_are_one_line() -> None:
 @pytest.mark.parametrize(
     ("factory", "said"),
     [
-        ("ns3::KernelUdpSocketFactory", "needs sockets with connections"),
-        ("ns3::KernelRawSocketFactory", "needs sockets with connections"),
+        ("ns3::KernelUdpSocketFactory", "requires connection-oriented sockets"),
+        ("ns3::KernelRawSocketFactory", "requires connection-oriented sockets"),
         ("ns3::NoSuchSocketFactory", "have no such socket factory"),
         ("ns3::Node", "have no such socket factory"),
     ],

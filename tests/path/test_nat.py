@@ -206,7 +206,7 @@ def test_an_event_rebinds(mode: str, scenario: Write, tmp_path: Path) -> None:
         ("{shared: [a, b], spec: nat=port}", "a shared link has no side that can be behind a NAT"),
         (
             "{pair: [a, b], classes: [{name: dns, filter: udp, up: nat=port}]}",
-            "nat applies to a whole direction",
+            "nat applies to all packets of a direction",
         ),
         ("{pair: [a, b], up: 'nat=port:first=1s'}", "specify rebind, too"),
         ("{pair: [a, b], up: 'nat=10.0.0.9'}", "expected port"),

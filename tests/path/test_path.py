@@ -391,7 +391,7 @@ def test_wrong_input_is_named(wires: Wires, arguments: list[str], what: str) -> 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("2s a-b up delay=1ms\n1s a-b up delay=2ms\n", ":2: 1s comes after 2s"),
+        ("2s a-b up delay=1ms\n1s a-b up delay=2ms\n", ":2: 1s follows 2s"),
         ("0s a-c up delay=1ms\n", ":1: there is no pair a-c"),
         ("0s a-b/x up delay=1ms\n", ":1: pair a-b has no class x"),
         ("nonsense\n", ":1: "),

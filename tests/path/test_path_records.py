@@ -70,7 +70,7 @@ def test_a_log_that_nobody_reads_is_refused(wires: Wires, tmp_path: Path) -> Non
     fifo = tmp_path / "log"
     os.mkfifo(fifo)
     error = wires.viaduct("path", *BETWEEN, "--log", fifo).error_line(2)
-    assert "no program has opened it for reading" in error
+    assert "no program has opened this FIFO for reading" in error
     assert not traces_of(wires)
 
 

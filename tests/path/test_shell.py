@@ -532,7 +532,7 @@ def test_counters(home: str, tmp_path: Path) -> None:
     file = tmp_path / "counters.json"
     words = ["ping", "-n", "-c", "3", "-i", "0.05", "-W", "2", "100.64.0.1"]
     done = shell(home, "--verbose", "--up", "loss=100%", "--json", file, "--", *words).expect(1)
-    assert "this machine is 100.64.0.1" in done.errors
+    assert "this machine has the address 100.64.0.1" in done.errors
     assert "timing: p50/p99/max" in done.errors
     up = next(p for p in json.loads(file.read_text())["pipelines"] if p["direction"] == "up")
     assert (up["arrived"], up["fates"]["lost"]) == (3, 3)

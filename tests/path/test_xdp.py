@@ -201,7 +201,7 @@ def test_auto_says_what_it_chose_and_why(wires: Wires, taps: tuple[Tap, Tap]) ->
         assert numbers(taps[1].receive_all(1, MARK)) == [1]
         assert not programs(wires)
         results = finish(path)
-    assert path.text.count("af_packet (its driver does not support zero-copy for AF_XDP)") == 2
+    assert path.text.count("af_packet (the driver does not support zero-copy for AF_XDP)") == 2
     assert all(port["access"].startswith("AF_PACKET ring") for port in results["ports"])
     assert offloads(wires) == before
 

@@ -168,10 +168,13 @@ def test_auto_says_what_it_chose(scenario: Write, tmp_path: Path) -> None:
     """A router alone gets eBPF, a node at the end of the line the kernel."""
     file = scenario(AUTO + "nodes: 3\nlinks: [{line: all}]\n" + PING.replace("LAST", "2"))
     done = viaduct("run", file, cwd=tmp_path).expect()
-    unjoined = "paths are not joined: no other router is connected by a plain wire"
-    why = f"the fastest data plane hop by hop; {unjoined}"
+    unjoined = (
+        "data plane joined is not used: no link without a SPEC, or with only random loss, "
+        "connects this node to another router"
+    )
+    why = f"the fastest data plane that forwards hop by hop; {unjoined}"
     assert f"data plane of 1 nodes: ebpf ({why})" in done.errors
-    assert "data plane of 2 nodes: kernel (the node has no two interfaces" in done.errors
+    assert "data plane of 2 nodes: kernel (the node has fewer than two interfaces" in done.errors
 
 
 def test_auto_joins_several_hops(scenario: Write, tmp_path: Path) -> None:
@@ -179,13 +182,16 @@ def test_auto_joins_several_hops(scenario: Write, tmp_path: Path) -> None:
     text = AUTO + "nodes: 5\nlinks: [{line: all}]\n" + PING.replace("LAST", "4")
     viaduct("run", scenario(text), "--json", tmp_path / "run.json", cwd=tmp_path).expect()
     done = results(tmp_path / "run.json")
-    why = "several hops over plain wires in one step"
+    why = "forwards over several links in one step"
     assert [chosen(done)[f"n{i}"] for i in (1, 2, 3)] == [("joined", why)] * 3
     assert done["data_planes"]["n2"]["packets"]["eth0"]["joined"] > 0
     file = scenario(text + "captures: [n1-n2]\n")
     viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
     done = results(tmp_path / "run.json")
-    why = "the fastest data plane hop by hop; paths are not joined: link n1-n2 is captured"
+    why = (
+        "the fastest data plane that forwards hop by hop; data plane joined is not used: link "
+        "n1-n2 is captured"
+    )
     assert chosen(done)["n1"] == ("ebpf", why)
     assert chosen(done)["n3"][0] == "ebpf"
     assert done["flows"][0]["loss"] == 0
@@ -201,7 +207,7 @@ def test_auto_loses_at_random_without_the_engine(scenario: Write, tmp_path: Path
     )
     viaduct("run", scenario(text), "--json", tmp_path / "run.json", cwd=tmp_path).expect()
     done = results(tmp_path / "run.json")
-    why = "random loss without the path engine"
+    why = "applies the random loss of links without the path engine"
     assert chosen(done)["n0"] == chosen(done)["n1"] == ("joined", why)
     assert chosen(done)["n2"][0] == "kernel"
     assert done["engine"]["timing"]["events"] == 0

@@ -249,7 +249,7 @@ def test_containers_that_cannot_be_nodes(
     for change_of, message in (
         ("mode=simulate", "container: not supported in mode simulate"),
         ("nodes.db.host=false", "a container is always a host"),
-        ("nodes.db.container=a/b", "is not a container's name"),
+        ("nodes.db.container=a/b", "is not a valid container name"),
         ("nodes.db.data_plane=ebpf", "the data plane of a container is always its kernel"),
     ):
         assert message in viaduct("run", file, "--set", change_of).error_line(2)

@@ -247,7 +247,7 @@ def test_who_has_no_key_cannot_be_encrypted(tmp_path: Path, who: str) -> None:
     file = tmp_path / "inner.yaml"
     file.write_text(INNER.replace("A", who, 1))
     line = viaduct("hub", file, "--encrypt", "wireguard").error_line(2)
-    assert "the client of node a is " in line
+    assert "node a accepts " in line
     assert "viaduct join" in line
 
 

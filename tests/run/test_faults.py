@@ -231,7 +231,7 @@ def test_what_is_no_regular_file_is_no_trace(
         f"routing: {{protocol: static}}\nduration: 1s\nnodes: 2\nmode: {mode}\n"
         f'links: [{{line: all, spec: "rate=trace:{file}"}}]\n'
     )
-    assert f"{file}: is a {kind}; use a regular file" in viaduct("run", scenario(text)).error_line(
+    assert f"{file} is a {kind}; use a regular file" in viaduct("run", scenario(text)).error_line(
         2
     )
 

@@ -50,9 +50,9 @@ def test_an_unknown_message_of_the_simulator(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ('{"command":"dance"}', "the command sent the unknown command 'dance'"),
-        ('{"command":"stop","now":true}', "the unknown command 'stop' with 'now'"),
-        ('{"command":"release"}', "the unknown command 'release' without 'node'"),
+        ('{"command":"dance"}', "the command sent an unexpected message (command 'dance')"),
+        ('{"command":"stop","now":true}', "an unexpected message (command 'stop' with 'now')"),
+        ('{"command":"release"}', "an unexpected message (command 'release' without 'node')"),
         ('{"command":7}', 'malformed message: {"command":7}'),
         ("{}", "malformed message: {}"),
         ("[]", "malformed message: []"),

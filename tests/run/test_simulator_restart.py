@@ -242,7 +242,7 @@ def test_it_gives_up_in_the_end(
         told = history(lab)
         assert told["restarts"] == 0
         assert "it is no more" in told["cause"]
-        assert "no simulator (no further restart)" in viaduct("ls").expect().output
+        assert "no simulator running (no further restart)" in viaduct("ls").expect().output
         inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
         wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "nobody watches")
 
@@ -257,7 +257,8 @@ def test_a_watcher_that_is_killed_is_missed(plane: str, lab: str, scenario: Writ
         told = history(lab)
         assert told["absent"]
         assert "supervisor exited" in told["cause"]
-        assert f"{lab}  up, no simulator (no further restart)" in viaduct("ls").expect().output
+        listed = viaduct("ls").expect().output
+        assert f"{lab}  up, no simulator running (no further restart)" in listed
         wait_until(lambda: not Path(f"/proc/{simulator}/exe").exists(), "it has died")
 
 
@@ -290,7 +291,7 @@ def test_it_ends_while_no_simulator_runs(
         kill_simulator()
         wait_until(lambda: "last_death" in history(lab), "its death is noticed")
         assert history(lab)["absent"]
-        assert f"{lab}  up, no simulator since" in viaduct("ls").expect().output
+        assert f"{lab}  up, no simulator running since" in viaduct("ls").expect().output
         time.sleep(1.5)  # while it waits before it tries again, or for the impostor
         end(lab, watcher).expect()
         assert not [name for name in namespaces() if name.startswith(lab + ".")]

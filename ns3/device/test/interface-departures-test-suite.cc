@@ -50,7 +50,7 @@ class DeparturesTestCase : public PortTestCase
     {
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        const std::string clock = "by the simulator's clock: ";
+        const std::string clock = "timed by the simulator's clock: ";
         NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link),
                               clock + "the qdisc (noqueue) does not support departure times",
                               "none");
@@ -61,7 +61,8 @@ class DeparturesTestCase : public PortTestCase
         if (viaduct::sys::HasQdisc("fq"))
         {
             link.network.b.Run("tc qdisc replace dev b0 root fq");
-            NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link), "by the qdisc (fq, SO_TXTIME)", "it does");
+            NS_TEST_EXPECT_MSG_EQ(
+                DeparturesOf(link), "timed by the qdisc (fq, SO_TXTIME)", "it does");
         }
         Simulator::Destroy();
     }
@@ -134,7 +135,7 @@ class QdiscDeparturesTestCase : public PortTestCase
         NS_TEST_EXPECT_MSG_GT_OR_EQ(traced.front(), 200, "when it leaves");
         std::ostringstream printed;
         device->PrintTiming(printed);
-        for (const std::string line : {"departures: by the qdisc (fq, SO_TXTIME)",
+        for (const std::string line : {"departures: timed by the qdisc (fq, SO_TXTIME)",
                                        "sent by the qdisc: 7 frames",
                                        "passed to the qdisc: 7 frames (missed their departure "
                                        "time: 0, without a report: 0",

@@ -109,7 +109,7 @@ class RefusalTestCase : public PortTestCase
             };
             Ptr<RingNetDevice> bridge = link.MakeDevice(kind);
             bridge->SetAttribute("Interface", StringValue("br0"));
-            expect(bridge, "AF_XDP on interface br0: software of the kernel (bridge)");
+            expect(bridge, "AF_XDP on interface br0: a software device of the kernel (bridge)");
             Ptr<RingNetDevice> shaped = link.MakeDevice(kind);
             shaped->SetAttribute("QdiscBypass", BooleanValue(false));
             expect(shaped, "AF_XDP bypasses the queueing discipline of b0");

@@ -10,7 +10,8 @@ fields::KeysOf<PipelineResult> PipelineResult::Keys() {
   using P = PipelineResult;
   static constexpr fields::Key<P> kKeys[] = {
       Always<&P::pair>("pair", "text",
-                       "the name of the pair of interfaces, or the link and its end"),
+                       "the name of the pair of interfaces; in a scenario the link, or LINK.NODE "
+                       "for a shared link"),
       Always<&P::class_name>("class", "text",
                              "the class of packets; empty for packets that match no class"),
       Always<&P::direction>("direction", "up or down",
@@ -21,22 +22,24 @@ fields::KeysOf<PipelineResult> PipelineResult::Keys() {
       Always<&P::delivered_bytes>("delivered_bytes", "bytes",
                                   "the bytes of the packets that left the pipeline"),
       Always<&P::fates>(
-          "fates", "packets, by fate",
-          "the fates of the packets: `delivered`, `lost`, `bad_fcs`, `queue_full`, `aqm`, "
-          "`no_memory`, `disk_behind`, `no_binding` (nat), `refused` (by the interface on the "
-          "other side, which was down or missing, or has a smaller MTU)"),
+          "fates", "packets, by outcome",
+          "what happened to the packets: `delivered`, `lost` (by the SPEC's loss), `bad_fcs` "
+          "(flipped bits, with fcs=drop), `queue_full`, `aqm` (dropped by active queue "
+          "management), `no_memory` (the memory limit was reached), `disk_behind` (the disk for "
+          "queued frames was too slow or full), `no_binding` (the NAT had no binding for the "
+          "packet, or no free port), `refused` (the outgoing interface was down or missing, or has "
+          "a smaller MTU)"),
       Always<&P::duplicated>(
           "duplicated", "packets",
-          "copies of packets that the pipeline created; each copy has a fate, too"),
+          "copies of packets that the pipeline created; `fates` counts each copy as a packet"),
       Always<&P::corrupted>("corrupted", "packets", "packets with flipped bits"),
       Always<&P::flipped_bits>("flipped_bits", "bits", "the total number of flipped bits"),
       Always<&P::marked>("marked", "packets", "packets marked with ECN CE"),
       Always<&P::reordered>("reordered", "packets",
-                            "packets that were not delayed, so that they overtook others"),
+                            "packets that overtook others because of the SPEC's reorder"),
       Always<&P::waiting>("waiting", "packets",
                           "packets in the pipeline when these statistics were written"),
-      Always<&P::waiting_bytes>("waiting_bytes", "bytes",
-                                "the bytes of the packets in the pipeline at that time"),
+      Always<&P::waiting_bytes>("waiting_bytes", "bytes", "the bytes of the packets in `waiting`"),
   };
   return kKeys;
 }
@@ -48,9 +51,8 @@ fields::KeysOf<FrameCounters> FrameCounters::Keys() {
       Always<&C::rx_bytes>("rx_bytes", "bytes", "the bytes of the received frames"),
       Always<&C::tx_frames>("tx_frames", "frames", "frames sent to the interface"),
       Always<&C::tx_bytes>("tx_bytes", "bytes", "the bytes of the sent frames"),
-      Always<&C::rx_dropped_ring_full>(
-          "rx_dropped_ring_full", "frames",
-          "frames lost because they arrived faster than they were read"),
+      Always<&C::rx_dropped_ring_full>("rx_dropped_ring_full", "frames",
+                                       "frames lost because Viaduct was too slow to receive them"),
       Always<&C::rx_dropped_truncated>(
           "rx_dropped_truncated", "frames",
           "frames lost because they were longer than the port's maximum"),
@@ -95,7 +97,7 @@ fields::KeysOf<DrainResult> DrainResult::Keys() {
   using D = DrainResult;
   static constexpr fields::Key<D> kKeys[] = {
       Always<&D::seconds>("seconds", "s",
-                          "the time that the path continued to run after the program ended"),
+                          "how long the path continued to run after the program ended"),
       Always<&D::packets>("packets", "packets", "packets still in the path when it was stopped"),
       Always<&D::connections>(
           "connections", "connections",
@@ -120,8 +122,8 @@ fields::KeysOf<EngineResult> EngineResult::Keys() {
           "the lateness of packets: the time from when a packet was due until it was sent"),
       Always<&E::verdict>(
           "verdict", "VALID, VOID or not judged",
-          "VOID: `p99_ns` is above the limit, or more than 1 in 100 frames was lost because it "
-          "arrived faster than it could be read, or because there was no space for it; not judged: "
+          "VOID: `p99_ns` is above the limit, or more than 1 in 100 frames was lost because "
+          "Viaduct was too slow to receive it or had no memory or disk space for it; not judged: "
           "there is no limit, no packet was measured, or there are `failures`"),
       WhenSet<&E::drain>("drain", "a map",
                          "what was cut off when the path of `viaduct shell` ended"),

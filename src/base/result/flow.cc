@@ -12,14 +12,14 @@ using fields::WhenSet;
 
 fields::KeysOf<Times> Times::Keys() {
   static constexpr fields::Key<Times> kKeys[] = {
-      Always<&Times::min>("min", "ms", "the shortest time"),
-      Always<&Times::mean>("avg", "ms", "the mean time"),
+      Always<&Times::min>("min", "ms", "the minimum"),
+      Always<&Times::mean>("avg", "ms", "the mean"),
       Always<&Times::p50>(
           "p50", "ms",
-          "the median time; exact for up to 1024 packets, otherwise within 0.1%, as is `p99`"),
+          "the median; exact for up to 1024 packets, otherwise within 0.1%, as is `p99`"),
       Always<&Times::p99>("p99", "ms",
                           "the 99th percentile: 99 in 100 packets took at most this time"),
-      Always<&Times::max>("max", "ms", "the longest time"),
+      Always<&Times::max>("max", "ms", "the maximum"),
   };
   return kKeys;
 }
@@ -46,9 +46,9 @@ fields::KeysOf<FlowResult> FlowResult::Keys() {
                                   "from one sender to one group are the same packets"),
       WhenSet<&FlowResult::error>(
           "error", "text", "the reason why there is no result; in this case nothing was measured"),
-      WhenSet<&FlowResult::sent>(
-          "sent", "packets",
-          "packets offered, whether or not the kernel accepted them; not for TCP"),
+      WhenSet<&FlowResult::sent>("sent", "packets",
+                                 "packets that the sender offered to the kernel, whether or not "
+                                 "the kernel accepted them; not for TCP"),
       WhenSet<&FlowResult::received>("received", "packets",
                                      "packets received, or replies received for ping; not for TCP"),
       WhenSet<&FlowResult::loss>("loss", "0..1",
@@ -56,57 +56,59 @@ fields::KeysOf<FlowResult> FlowResult::Keys() {
       WhenSet<&FlowResult::not_offered>(
           "not_offered", "packets",
           "packets that the flow's rate or interval required in addition to `sent`, but that its "
-          "sender did not offer because it was too slow or ended early; only for UDP and ping in "
-          "the real modes"),
+          "sender did not offer because the sender was too slow or ended early; only for UDP and "
+          "ping; not in mode simulate"),
       WhenSet<&FlowResult::lost_at>(
-          "lost_at", "packets, by place",
-          "packets lost outside the links, as far as known. In the real modes for UDP: `refused "
-          "ERROR` (refused by the sender's kernel), `sender's interfaces` (dropped there on the "
-          "way out, counted for all programs), `receiver's buffer`; for ping: `refused ERROR`, "
-          "`sender's buffer` (the program was too slow to read the replies). Where ns-3 forwards: "
-          "`NODE: REASON` (dropped by the node's IP layer, address resolution or queues in ns-3, "
-          "or by a link that was down; fragments are not counted; `address_unresolved`: dropped "
-          "before the MAC address of the next hop was known, for example when a flow begins), over "
-          "Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` (or behind the window of block "
-          "acknowledgements), `wifi_queue_full`, `wifi_not_associated`. In mode simulate: "
-          "`refused`"),
+          "lost_at", "packets, by where they were lost",
+          "packets lost outside the links, as far as known. In mode simulate: `refused`. In the "
+          "other modes for UDP: `refused ERROR` (refused by the sender's kernel), `sender's "
+          "interfaces` (outgoing packets that the interfaces of the sender's node dropped, counted "
+          "for all programs), `receiver's buffer` (the receiving program was too slow); for ping: "
+          "`refused ERROR`, `sender's buffer` (the program was too slow to receive the replies). "
+          "Where ns-3 forwards: `NODE: REASON` (dropped by the node's IP layer, address resolution "
+          "or queues in ns-3, or by a link that was down; fragments are not counted; "
+          "`address_unresolved`: dropped before the MAC address of the next hop was known, for "
+          "example when a flow begins), over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` "
+          "(queued too long, or behind the window of block acknowledgements), `wifi_queue_full`, "
+          "`wifi_not_associated`"),
       WhenSet<&FlowResult::duplicates>(
           "duplicates", "packets",
-          "packets, or replies to pings, that arrived again after they had been received; absent "
-          "if there were none; not for TCP"),
+          "further copies of packets, or of replies to pings, that had already arrived; absent if "
+          "there were none; not for TCP"),
       WhenSet<&FlowResult::cut>("cut", "true",
-                                "true if packets were still arriving when the wait for packets "
-                                "under way ended; packets that arrived later count as lost"),
+                                "true if packets were still arriving when the wait for packets in "
+                                "flight ended; packets that arrived later count as lost"),
       WhenSet<&FlowResult::rate>(
           "rate_bit_per_s", "bit/s",
           "the rate of the received payload, with duplicates counted once: for UDP from the first "
           "packet to the last (absent if there was only one), for TCP from the start of the flow "
           "to the last byte; not for ping"),
       WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
-                                        "the rate of the received packets, measured in the same "
-                                        "way; only for UDP in the real modes"),
+                                        "the rate of the received packets, measured like "
+                                        "`rate_bit_per_s`; only for UDP; not in mode simulate"),
       WhenSet<&FlowResult::retransmits>(
           "retransmits", "segments",
-          "segments that were retransmitted; only for TCP in the real modes"),
-      WhenSet<&FlowResult::rtt>(
-          "rtt_ms", "a map",
-          "round-trip times; only for ping, if any reply arrived; in the real modes from before "
-          "the system call that sends a request to the kernel's time stamp of its reply"),
+          "segments that were retransmitted; only for TCP; not in mode simulate"),
+      WhenSet<&FlowResult::rtt>("rtt_ms", "a map",
+                                "round-trip times; only for ping, if any reply arrived; in all "
+                                "modes except simulate from before the system call that sends a "
+                                "request to the kernel's time stamp of its reply"),
       WhenSet<&FlowResult::delay>("delay_ms", "a map",
                                   "one-way delays; only for UDP, if any packet arrived"),
-      Always<&FlowResult::samples>("samples", "pairs: s, and bit/s or ms",
-                                   "measurements over time, in seconds from the flow's start: the "
-                                   "rate received in the interval that ends at that time, or the "
-                                   "round-trip time of the request sent at that time"),
+      Always<&FlowResult::samples>(
+          "samples", "pairs: s, and bit/s or ms",
+          "measurements over time: pairs of a time, in seconds from the flow's start, and a value: "
+          "the rate received in the interval that ends at the time, or for ping the round-trip "
+          "time of the request sent at the time"),
       WhenSet<&FlowResult::samples_merged>(
           "samples_merged", "measurements",
-          "the number of consecutive measurements whose mean is one sample, if the flow has too "
-          "many measurements to list each of them"),
+          "the number of consecutive measurements that are averaged into one sample, if the flow "
+          "has too many measurements to list them all"),
       WhenSet<&FlowResult::start>("start", "s",
                                   "the planned start of the flow, in seconds from convergence"),
       WhenSet<&FlowResult::end>("end", "s",
-                                "the planned end of the flow, in seconds from convergence; a gap "
-                                "after which no packet arrived ends at the same time"),
+                                "the planned end of the flow, in seconds from convergence; if no "
+                                "packet arrived after a gap, the gap also ends at this time"),
       WhenSet<&FlowResult::gaps>(
           "gaps", "a list of maps",
           "gaps, which are consecutive packets that were lost; only the longest gaps if there are "

@@ -120,8 +120,8 @@ class List {
     if (packets > 0) losses_.push_back({place, packets, why, own});
   }
   void AddFrames(const std::string& place, const FrameCounters& frames) {
-    Add(place, frames.rx_dropped_ring_full, "arrived faster than they could be read", true);
-    Add(place, frames.rx_dropped_truncated, "longer than the maximum frame", true);
+    Add(place, frames.rx_dropped_ring_full, "arrived faster than Viaduct could receive them", true);
+    Add(place, frames.rx_dropped_truncated, "longer than the maximum frame length", true);
     // The product is not responsible for refused frames: a link that is down also refuses frames.
     Add(place, frames.tx_dropped_error, "refused by the interface", false);
   }
@@ -158,7 +158,8 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
     }
   }
   list.Add("kernels' neighbour tables", run.neighbour_discards.value_or(0),
-           "too many packets waited for a neighbour's address; counted for the whole machine",
+           "too many packets waited for a neighbour's address; counted for all namespaces of the "
+           "machine",
            false);
   return list.Take();
 }

@@ -139,9 +139,9 @@ fields::KeysOf<PausedState> PausedState::Keys() {
       Always<&S::time>("time", "s", "the virtual time at which the simulation is paused"),
       Always<&S::nodes>("nodes", "a list", "the nodes of the simulation"),
       Always<&S::links>("links", "a list", "the links of the simulation"),
-      WhenSet<&S::next>("next", "text, by node",
+      WhenSet<&S::next>("next", "a neighbour, by node",
                         "with --to NODE: the neighbour to which each other node sends packets for "
-                        "NODE; empty if it has no route"),
+                        "NODE; empty if that node has no route"),
   };
   return kKeys;
 }

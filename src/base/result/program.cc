@@ -54,12 +54,13 @@ fields::KeysOf<ProgramResult> ProgramResult::Keys() {
       Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
       Always<&ProgramResult::background>(
           "background", "true or false",
-          "whether the program ran in the background, so that the run did not wait for it"),
+          "whether the program ran in the background, so the run did not wait for the program"),
       Always<&ProgramResult::ended>("ended", "text", "how the program ended"),
-      Always<&ProgramResult::seconds>("seconds", "s", "the time that the program ran"),
-      Always<&ProgramResult::ok>("ok", "true or false",
-                                 "whether the program ended as expected; for a background program: "
-                                 "with the run, or by itself with its expected status"),
+      Always<&ProgramResult::seconds>("seconds", "s", "how long the program ran"),
+      Always<&ProgramResult::ok>(
+          "ok", "true or false",
+          "whether the program ended as expected; for a background program: it ran until the end "
+          "of the run, or ended earlier with the expected exit status"),
       Always<&ProgramResult::output>("output", "text",
                                      "the last 4096 bytes of the program's output"),
   };

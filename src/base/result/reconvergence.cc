@@ -15,12 +15,11 @@ fields::KeysOf<RouteChange> RouteChange::Keys() {
   static constexpr fields::Key<C> kKeys[] = {
       Always<&C::at>(
           "at", "s",
-          "the time of the change, counted from convergence; negative if the change was before"),
+          "the time of the change, counted from convergence; negative if before convergence"),
       Always<&C::node>("node", "a node", "the node whose route table changed"),
       WhenSet<&C::added>("added", "a list of text",
                          "routes that were added, as `ip route` prints them"),
-      WhenSet<&C::replaced>("replaced", "a list of text",
-                            "routes that got other next hops than before"),
+      WhenSet<&C::replaced>("replaced", "a list of text", "routes whose next hops changed"),
       WhenSet<&C::removed>("removed", "a list of text", "routes that were removed"),
   };
   return kKeys;
@@ -30,16 +29,15 @@ fields::KeysOf<FlowRecovery> FlowRecovery::Keys() {
   using R = FlowRecovery;
   static constexpr fields::Key<R> kKeys[] = {
       Always<&R::flow>("flow", "text", "the name of the flow"),
-      Always<&R::lost>(
-          "lost", "packets",
-          "lost packets that were sent after the event and before the flow was steady"),
-      Always<&R::last_lost>(
-          "last_lost", "s",
-          "the time from the event until the last lost packet was sent (interpolated)"),
+      Always<&R::lost>("lost", "packets",
+                       "lost packets that were sent after the event and before the time `steady`"),
+      Always<&R::last_lost>("last_lost", "s",
+                            "the time from the event until the last lost packet was sent "
+                            "(interpolated between the packets that arrived before and after)"),
       WhenSet<&R::steady>("steady", "s",
                           "the time from the event until the first packet after the loss was sent, "
-                          "if it began at least ten consecutive packets that arrived; absent if "
-                          "there was none before the next event or the flow's end"),
+                          "if this packet and at least the next nine arrived; absent if there was "
+                          "no such packet before the next event or the flow's end"),
   };
   return kKeys;
 }

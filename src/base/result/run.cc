@@ -16,7 +16,7 @@ fields::KeysOf<LinkNodes> LinkNodes::Keys() {
       WhenSet<&LinkNodes::specs>(
           "specs", "a list of SPECs",
           "the SPECs at the start: one for all directions, or one for what the first node sends "
-          "and one for what the second node sends; absent for a plain wire"),
+          "and one for what the second node sends; absent if the link has no SPEC"),
   };
   return kKeys;
 }
@@ -25,7 +25,7 @@ fields::KeysOf<ScenarioSummary> ScenarioSummary::Keys() {
   using S = ScenarioSummary;
   static constexpr fields::Key<S> kKeys[] = {
       Always<&S::name>("name", "text", "the scenario's name"),
-      Always<&S::file>("file", "text", "the file from which the scenario was read"),
+      Always<&S::file>("file", "text", "the scenario file"),
       Always<&S::hash>("hash", "SHA-256, hex", "the hash of `effective`"),
       Always<&S::seed>("seed", "a whole number", "the seed of all random streams"),
       Always<&S::mode>("mode", "text", "simulate, traditional, emulate or offload"),
@@ -45,15 +45,15 @@ fields::KeysOf<Convergence> Convergence::Keys() {
       Always<&Convergence::reachable>("reachable", "ordered pairs of nodes",
                                       "pairs of nodes that reach each other"),
       Always<&Convergence::pairs>("pairs", "ordered pairs of nodes", "all pairs of nodes"),
-      Always<&Convergence::unreachable>("unreachable", "a list of pairs: from, to",
-                                        "pairs of nodes that did not reach each other in time"),
+      Always<&Convergence::unreachable>(
+          "unreachable", "a list of pairs: from, to",
+          "pairs of nodes that did not reach each other within the timeout (convergence.timeout)"),
       WhenSet<&Convergence::on_demand>("on_demand", "true",
                                        "true if the protocol looks for a route when a packet needs "
-                                       "it, so that the run did not wait for routes"),
-      WhenSet<&Convergence::by_programs>(
-          "by_programs", "true",
-          "true if the routes are those of the nodes' programs (`routing: none`), so that the run "
-          "did not wait for routes"),
+                                       "the route, so the run did not wait for routes"),
+      WhenSet<&Convergence::by_programs>("by_programs", "true",
+                                         "true if programs in the nodes make the routes (`routing: "
+                                         "none`), so the run did not wait for routes"),
   };
   return kKeys;
 }
@@ -68,7 +68,7 @@ fields::KeysOf<LinkEvent> LinkEvent::Keys() {
                              "the time at which the change was complete, counted from convergence"),
       WhenSet<&LinkEvent::late_ms>(
           "late_ms", "ms",
-          "the delay of the change after the planned time of the event; only in the real modes"),
+          "the delay of the change after the planned time of the event; not in mode simulate"),
   };
   return kKeys;
 }
@@ -83,9 +83,9 @@ fields::KeysOf<Capture> Capture::Keys() {
                                 "they could be written, or because the disk was full"),
       WhenSet<&Capture::unfinished>(
           "unfinished", "frames",
-          "written frames that are as the kernel had them and not as on a wire, longer than the "
-          "link's MTU or without their checksum, because they are in a tunnel of an unknown kind; "
-          "absent if there are none"),
+          "written frames that differ from frames on a wire: they are not segmented (longer than "
+          "the link's MTU) or have no complete checksum, because Viaduct does not know the kind of "
+          "tunnel that they use; absent if there are none"),
       WhenSet<&Capture::error>("error", "text", "why the file is incomplete"),
   };
   return kKeys;
@@ -104,7 +104,8 @@ fields::KeysOf<DeviceCounters> DeviceCounters::Keys() {
   static constexpr fields::Key<D> kKeys[] = {
       Among<&D::frames>(),
       Always<&D::tx_dropped_unclaimed>("tx_dropped_unclaimed", "frames",
-                                       "frames that no socket of the control plane could send"),
+                                       "frames that were not sent, because the control plane has "
+                                       "no socket for this kind of frame"),
       WhenSet<&D::drops>("drops", "packets, by cause", "packets dropped inside the simulator"),
   };
   return kKeys;
@@ -120,19 +121,21 @@ fields::KeysOf<RoutePushes> RoutePushes::Keys() {
           "again with the next change, or after a second"),
       Always<&RoutePushes::missing>("missing", "changes",
                                     "changes that kernels still refused at the end"),
-      Always<&RoutePushes::seconds>("seconds", "s", "the time that it took to send the changes"),
+      Always<&RoutePushes::seconds>("seconds", "s", "how long it took to send the changes"),
   };
   return kKeys;
 }
 
 fields::KeysOf<RoutePolls> RoutePolls::Keys() {
   static constexpr fields::Key<RoutePolls> kKeys[] = {
-      Always<&RoutePolls::polls>("polls", "reads", "reads of a node's routes"),
-      Always<&RoutePolls::seconds>("seconds", "s", "the processor time that the reads took"),
-      Always<&RoutePolls::interval>("interval", "s",
-                                    "the mean time between two reads, for the node with the "
-                                    "longest: 0.1 s (`PollInterval`), or as much as is needed for "
-                                    "all reads to take 5% of the time; the run is VOID above 1 s"),
+      Always<&RoutePolls::polls>("polls", "reads",
+                                 "how often the simulator read the routes of a node"),
+      Always<&RoutePolls::seconds>("seconds", "s", "the processor time for reading routes"),
+      Always<&RoutePolls::interval>(
+          "interval", "s",
+          "the mean interval between two reads of one node's routes, for the node with the longest "
+          "interval: 0.1 s (`PollInterval`), or longer, to limit all reads to 5% of the time; "
+          "above 1 s the run is VOID"),
   };
   return kKeys;
 }
@@ -142,12 +145,16 @@ fields::KeysOf<RouteReading> RouteReading::Keys() {
       Always<&RouteReading::protocol>("protocol", "text", "the ns-3 TypeId of the protocol"),
       Always<&RouteReading::method>(
           "method", "text",
-          "the method with which the routes are read: `calls`, `trace sources`, `table of TYPE`, "
-          "`printed table`, `RouteOutput(), for all addresses`, or `decisions about packets`: the "
-          "first packet to a destination is passed to the protocol, and the protocol's decision is "
-          "used as the route as long as packets use it"),
-      WhenSet<&RouteReading::reason>("reason", "text",
-                                     "the reason why no method earlier in this list could be used"),
+          "how the simulator gets the protocol's routes: `calls` (the protocol passes its routes "
+          "to a function of Viaduct), `trace sources` (the protocol's trace sources report the "
+          "routes), `table of TYPE` (from the table of ns-3's protocol TYPE), `printed table` "
+          "(from the table that the protocol prints), `RouteOutput(), for all addresses` (this "
+          "function of the protocol is called for every address), or `decisions about packets` "
+          "(the first packet to a destination is passed to the protocol, and the protocol's "
+          "decision is the route as long as packets use it)"),
+      WhenSet<&RouteReading::reason>(
+          "reason", "text",
+          "the reason why no method that is earlier in the list of methods could be used"),
       Always<&RouteReading::nodes>("nodes", "a list of nodes",
                                    "the nodes whose routes were read with this method at the end"),
   };
@@ -157,9 +164,9 @@ fields::KeysOf<RouteReading> RouteReading::Keys() {
 fields::KeysOf<RouteSample> RouteSample::Keys() {
   static constexpr fields::Key<RouteSample> kKeys[] = {
       Always<&RouteSample::at>("at", "s", "the time of the sample, counted from convergence"),
-      Always<&RouteSample::next>("next", "text, by node and destination",
-                                 "the neighbour to which the node sends packets for the other "
-                                 "node's address; empty if the node has no route"),
+      Always<&RouteSample::next>("next", "a neighbour, by node and destination",
+                                 "the neighbour to which the node sends packets for the "
+                                 "destination's address; empty if the node has no route"),
   };
   return kKeys;
 }
@@ -172,36 +179,38 @@ fields::KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "the lateness of the simulator's events; only in modes emulate and offload"),
       WhenSet<&S::port_timing>(
           "port_timing", "a map",
-          "an upper bound of the time that frames waited at the simulator's interfaces and "
-          "programs' devices before they were read or sent; only in modes emulate and offload"),
-      WhenSet<&S::loop>("loop", "s, by activity",
-                        "the time that the simulator spent in each activity: `events`, `reading`, "
-                        "`writing`, `sleeping`, `spinning`; only in modes emulate and offload"),
+          "an upper bound of how long frames waited at the simulator's interfaces and programs' "
+          "devices before the simulator received or sent them; only in modes emulate and offload"),
+      WhenSet<&S::loop>(
+          "loop", "s, by activity",
+          "how long the simulator spent in each activity: `events`, `reading`, `writing`, "
+          "`sleeping`, `spinning` (busy-waiting); only in modes emulate and offload"),
       Always<&S::counters>(
           "counters", "a map",
-          "the counters of devices that the simulator serves: NODE/INTERFACE, NODE/programs, "
-          "NODE/upcalls (packets without a route that were passed to a protocol that finds routes "
-          "on demand, and the part of these packets that the protocol sent; `kept`: packets that "
-          "the protocol still had at the end, or discarded without a report) and NODE/copies "
-          "(copies of packets that the kernel forwards); drops also for NODE/protocols (packets "
-          "that the protocols could not read), NODE/stack (drops by ns-3's stack, for packets of "
-          "no flow) and NODE/rbridge (drops by WMRP; `not_sent`: the packet is longer than the MTU "
-          "of the next link, or this link is down)"),
+          "the counters of the simulator's devices: NODE/INTERFACE; NODE/programs (the device of a "
+          "node's programs); NODE/upcalls (packets without a route that were passed to a protocol "
+          "that finds routes on demand, and those of these packets that the protocol sent; `kept`: "
+          "packets that the protocol still had at the end, or discarded without a report); "
+          "NODE/copies (copies of packets that the kernel forwards). Only drops: NODE/protocols "
+          "(packets that the protocols could not parse), NODE/stack (packets of no flow, dropped "
+          "by ns-3's stack), NODE/rbridge (dropped by WMRP; `not_sent`: the packet is longer than "
+          "the MTU of the next link, or the next link is down)"),
       Always<&S::routes>("routes", "changes, by node",
                          "changes made in the kernels' route tables; only in mode offload"),
-      WhenSet<&S::route_samples>("route_samples", "a list",
-                                 "complete routes over time, if routing.sample is set"),
-      WhenSet<&S::route_changes>(
-          "route_changes", "a list of maps",
-          "the changes of `routes` with their times, the first 100000; only in mode offload"),
+      WhenSet<&S::route_samples>(
+          "route_samples", "a list",
+          "the routes of all nodes at regular times, if routing.sample is set"),
+      WhenSet<&S::route_changes>("route_changes", "a list of maps",
+                                 "the first 100000 of the changes that `routes` counts, with their "
+                                 "times; only in mode offload"),
       WhenSet<&S::route_changes_omitted>("route_changes_omitted", "changes",
                                          "changes that are not listed in `route_changes`"),
       WhenSet<&S::route_pushes>(
           "route_pushes", "a map",
-          "the cost of sending route changes to kernels; only in the real modes"),
-      WhenSet<&S::route_polls>(
-          "route_polls", "a map",
-          "the reading of routes from protocols that do not report changes; only in mode offload"),
+          "statistics of sending route changes to kernels; not in mode simulate"),
+      WhenSet<&S::route_polls>("route_polls", "a map",
+                               "statistics of reading the routes of protocols that do not report "
+                               "changes; only in mode offload"),
       WhenSet<&S::route_readings>("route_readings", "a list of maps",
                                   "the methods with which the routes of the nodes' protocols were "
                                   "read; only in mode offload"),
@@ -209,14 +218,14 @@ fields::KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "refused", "a list of text",
           "in mode offload: routes that a node's kernel still refused at the end, and changes of "
           "the node's interfaces that the kernel refused, with the reason; in mode simulate: "
-          "frames that a protocol listens to and a kernel keeps"),
+          "frames that a protocol expects but that its node's kernel does not pass on"),
       WhenSet<&S::exceeded>(
           "exceeded", "a list of text",
-          "resources that the lab may need beyond limits that all namespaces of the machine share; "
-          "packets beyond these limits are lost; only in the real modes"),
+          "kernel limits, for all namespaces of the machine together, that the lab may exceed; "
+          "packets beyond a limit are lost; not in mode simulate"),
       WhenSet<&S::unsupported>(
           "unsupported", "a list of text",
-          "traffic of the protocol that no socket could carry; only in the real modes"),
+          "traffic of the protocol for which no socket could be opened; not in mode simulate"),
       WhenSet<&S::assumptions>("assumptions", "a list of text",
                                "values that were assumed because the scenario does not specify "
                                "them; only in mode simulate"),
@@ -224,7 +233,7 @@ fields::KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "positions", "m: x, y, z, by node",
           "the positions of the nodes when the traffic began, for nodes that have a position"),
       WhenSet<&S::state>("state", "a list of maps",
-                         "the states of kernels over time; only in mode simulate"),
+                         "the files with the state of kernels over time; only in mode simulate"),
       Always<&S::captures>("captures", "a list of maps",
                            "the captures of links' packets, which were written to files"),
   };
@@ -237,18 +246,20 @@ fields::KeysOf<NodePlane> NodePlane::Keys() {
       Always<&P::name>("name", "text", "the name of the data plane, as in scenario files"),
       Always<&P::reason>("reason", "text", "the reason why this data plane was used"),
       WhenSet<&P::packets>("packets", "a map",
-                           "received packets by interface and by what became of them, if the data "
-                           "plane counts them (docs/limitations.md)"),
+                           "received packets, by interface and outcome, if the data plane counts "
+                           "them (docs/limitations.md)"),
       WhenSet<&P::drops>(
           "drops", "packets, by cause",
           "packets dropped while the traffic ran: `ttl_or_header` (the TTL or hop limit was used "
-          "up, as in a routing loop, or the header was invalid), `no_route`, `bad_address`, "
-          "`too_long`, `truncated`, `discarded`; for plane userspace `ttl`, `malformed`, "
-          "`unforwardable`, `refused` (by a route), `ring_full` (the plane was too slow), "
-          "`not_sent` (refused by the interface, for which the packet may be too long); for the "
-          "planes of RBridges `malformed`, `no_adjacency`, `no_route`, `hop_count`, `option`, "
-          "`ring_full`, `not_sent`; where routes are found on demand also `upcall_queue_full` "
-          "(packets without a route that the simulator was too slow to read)"),
+          "up, as in a routing loop, or the header was invalid), `no_route`, `bad_address` (not an "
+          "address that the node forwards), `too_long`, `truncated`, `discarded` (no memory, or "
+          "forbidden by a policy); for data plane userspace `ttl`, `malformed`, `unforwardable` "
+          "(addresses that no router forwards, or options), `refused` (by a route), `ring_full` "
+          "(the data plane was too slow), `not_sent` (refused by the interface, perhaps because "
+          "the packet is too long); for the data planes of RBridges `malformed`, `no_adjacency`, "
+          "`no_route`, `hop_count`, `option`, `ring_full`, `not_sent`; where routes are found on "
+          "demand also `upcall_queue_full` (packets without a route that the simulator was too "
+          "slow to read)"),
   };
   return kKeys;
 }
@@ -261,14 +272,14 @@ fields::KeysOf<HostResult> HostResult::Keys() {
       Always<&H::nodes>("nodes", "a list of nodes", "the nodes on the machine"),
       Always<&H::kernel>("kernel", "text", "the machine's kernel"),
       Always<&H::cpu>("cpu", "text", "the machine's processor"),
-      Always<&H::clock_ahead>(
-          "clock_ahead_ms", "ms",
-          "the time by which the machine's monotonic clock was ahead of the first rank's before "
-          "the traffic; one-way delays between machines are corrected by this time"),
+      Always<&H::clock_ahead>("clock_ahead_ms", "ms",
+                              "the time by which the machine's monotonic clock was ahead of the "
+                              "clock of the machine with MPI rank 0 before the traffic; one-way "
+                              "delays between machines are corrected by this time"),
       Always<&H::clock_error>(
           "clock_error_ms", "ms",
           "the possible error of `clock_ahead_ms`: half of the shortest round-trip time, plus the "
-          "drift between the clocks until after the traffic"),
+          "drift between the clocks during the traffic"),
   };
   return kKeys;
 }
@@ -279,41 +290,44 @@ fields::KeysOf<RunResult> RunResult::Keys() {
       Always<&R::scenario>("scenario", "a map", "the scenario that was run"),
       Always<&R::environment>("environment", "a map", "the machine, the program and the command"),
       WhenSet<&R::setup_seconds>("setup_seconds", "s",
-                                 "the time to build the lab; only in the real modes"),
-      Always<&R::teardown_seconds>("teardown_seconds", "s", "the time to remove everything"),
+                                 "the time to build the lab; not in mode simulate"),
+      Always<&R::teardown_seconds>("teardown_seconds", "s", "the time to clean up after the run"),
       Always<&R::convergence>("convergence", "a map", "the convergence of the routes"),
       Always<&R::flows>("flows", "a list of maps", "the flows, in the scenario's order"),
       Always<&R::programs>("programs", "a list of maps", "the programs, in the scenario's order"),
       Always<&R::events>("events", "a list of maps", "the changes of links"),
       WhenSet<&R::event_timing>(
           "event_timing", "a map",
-          "the lateness of the events; only in the real modes, if there are events"),
+          "the lateness of the changes in `events`; absent in mode simulate and if there are none"),
       WhenSet<&R::reconvergence>("reconvergence", "a list of maps",
                                  "the time to reconverge after each event, except captures"),
-      WhenSet<&R::engine>("engine", "a map",
-                          "what was done to the packets of links with a SPEC, in the real modes by "
-                          "the path engine (except random loss between nodes with the data plane "
-                          "joined, which is caused by that data plane's program, without delay)"),
+      WhenSet<&R::engine>(
+          "engine", "a map",
+          "statistics of the emulation of links with a SPEC, in all modes except simulate by the "
+          "path engine (but random loss without delay, between nodes with data plane joined, is "
+          "emulated by the program of that data plane)"),
       WhenSet<&R::neighbour_discards>(
           "neighbour_discards", "packets",
           "packets discarded while the traffic ran, because too many packets waited for the "
-          "address of a neighbour to be resolved; the kernel counts them for the whole machine; "
-          "only in the real modes, if run in the initial network namespace"),
+          "address of a neighbour to be resolved; counted for all namespaces of the machine; not "
+          "in mode simulate, and only if the command runs in the initial network namespace"),
       WhenSet<&R::data_planes>(
           "data_planes", "a map",
-          "the data plane that forwarded each node's packets; only in the real modes"),
+          "the data plane that forwarded each node's packets; not in mode simulate"),
       Among<&R::simulator>(),
-      WhenSet<&R::hosts>("hosts", "a list of maps",
-                         "the machines of a distributed run; the times and losses above are the "
-                         "worst, or the sum, of all machines"),
+      WhenSet<&R::hosts>(
+          "hosts", "a list of maps",
+          "the machines of a run on several machines; times such as `setup_seconds` are the "
+          "longest, the lateness is the worst, and losses are the sums of all machines"),
       Always<&R::verdict>(
           "verdict", "VALID, VOID or not judged",
-          "VOID: the simulator, its ports or the path engine were later than the limit, or lost "
-          "frames; not judged: there is no limit, nothing was measured, or the run failed"),
+          "VOID: the simulator, its ports or the path engine were later than the limit or lost "
+          "more than 1 in 100 frames, or a node's routes were read too rarely; not judged: there "
+          "is no limit, nothing was measured, or the run failed"),
       WhenSet<&R::judged>("judged", "a list of text", "what the verdict covers"),
-      WhenSet<&R::not_judged>(
-          "not_judged", "a list of text",
-          "the parts of the run that packets passed and that the verdict does not cover"),
+      WhenSet<&R::not_judged>("not_judged", "a list of text",
+                              "parts of the run through which packets passed, but whose timing the "
+                              "verdict does not cover"),
       Always<&R::failures>("failures", "a list of text",
                            "deviations from what the scenario expects"),
       Always<&R::status>("status", "an exit status",

@@ -38,7 +38,7 @@ fields::KeysOf<Timing> Timing::Keys() {
       WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean lateness; only for links"),
       WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit for `p99_ns`, if it has one"),
       WhenSet<&Timing::lost>("lost", "frames",
-                             "frames that the product itself lost, which count as later than any "
+                             "frames that Viaduct itself lost, which count as later than any "
                              "limit; only for links and ports"),
       WhenSet<&Timing::nice>(
           "nice", "-20..19",

@@ -21,7 +21,7 @@ inline std::string StrictJsonText(const nlohmann::json& request) {
   try {
     return request.dump();
   } catch (const nlohmann::json::type_error&) {
-    throw UsageError("a text that is not UTF-8 cannot be passed on: " + JsonText(request));
+    throw UsageError("only text in UTF-8 can be sent: " + JsonText(request));
   }
 }
 

@@ -52,7 +52,7 @@ SocketEvents::Data ParseData(const Operation& operation) {
   }
   if ((operation.flags & agent::kZeros) != 0) {
     data.size = operation.As<uint64_t>(offset);
-    if (data.size > agent::kMaxMessage) throw agent::ProtocolError("too long datagram");
+    if (data.size > agent::kMaxMessage) throw agent::ProtocolError("datagram too long");
   } else {
     data.bytes = operation.After(offset);
     data.size = data.bytes.size();

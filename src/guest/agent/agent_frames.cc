@@ -40,7 +40,7 @@ std::optional<std::span<const std::byte>> FrameAssembler::Add(std::span<const st
   std::memcpy(&header, &frame[kEthernetHeader], sizeof header);
   const auto body = frame.subspan(kEthernetHeader + sizeof header);
   if (header.length > body.size() || header.length == 0) throw ProtocolError("truncated frame");
-  if (header.total > kMaxMessage) throw ProtocolError("too long message");
+  if (header.total > kMaxMessage) throw ProtocolError("message too long");
   if (header.message != next_ || header.offset != received_ ||
       (received_ != 0 && header.total != message_.size()) ||
       header.length > header.total - header.offset) {

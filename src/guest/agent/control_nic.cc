@@ -45,7 +45,8 @@ void ControlNic::SendWaiting() {
   }
   if (to_guest_.empty() || std::exchange(retrying_, true)) return;
   if (++retries_ > kMaxRetries)
-    throw Error("kernel " + guest_.name() + ": the agent does not read its messages");
+    throw Error("kernel " + guest_.name() +
+                ": the agent does not read the messages that are sent to it");
   const Duration later = Duration::Microseconds(std::max(0, retries_ - kRetriesAtOnce));
   calendar_.Schedule(calendar_.Present() + later, [this] {
     retrying_ = false;

@@ -18,7 +18,7 @@ namespace {
 
 void AppendText(std::string& texts, const std::string& text) {
   if (text.find('\0') != std::string::npos) {
-    throw UsageError(fmt::format("program argument '{}': contains a zero byte", text.c_str()));
+    throw UsageError(fmt::format("program argument '{}' contains a zero byte", text.c_str()));
   }
   texts.append(text).push_back('\0');
 }

@@ -58,7 +58,7 @@ bool IsConnectionless(const agent::OpenSocket& request) {
 Code CodeOf(const SocketEvent& event) {
   switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
-      throw SystemError("did not accept a socket for its kernel to serve",
+      throw SystemError("could not hand over a socket to its kernel",
                         static_cast<int>(event.value));
     case SocketOperation::Code::kCredit:
       return Code::kCredit;
@@ -342,7 +342,7 @@ bool ServedSockets::Join(SocketEvent& event) {
     Append(event.bytes, &socket.begun_bytes);
   }
   socket.begun += event.value;
-  if (socket.begun > agent::kMaxMessage) throw agent::ProtocolError("too long message");
+  if (socket.begun > agent::kMaxMessage) throw agent::ProtocolError("message too long");
   if (event.part) return false;
   event.value = static_cast<uint32_t>(std::exchange(socket.begun, 0));
   event.bytes = std::exchange(socket.begun_bytes, {});
@@ -389,7 +389,7 @@ std::optional<agent::Operation> ServedSockets::ToOperation(SocketEvent event,
                                        static_cast<uint16_t>(CodeOf(event)), 0});
       break;
     case SocketEvent::Code::kReleased:
-      throw agent::ProtocolError("unexpected event for the end of a served socket");
+      throw agent::ProtocolError("unexpected event: the end of a served socket");
   }
   operation.payload = *payload;
   return operation;

@@ -60,9 +60,10 @@ void CompareSegments(const ElfImage& image, const ElfImage::Segment& segment, co
     const uintptr_t address = segment.address + at;
     if (i + 1 < past + kWord || !IsAddress(Load(one + at), image.begin(), image.end()) ||
         Load(one + at) - Load(other + at) != static_cast<uint32_t>(distance)) {
-      throw Error(fmt::format(
-          "differs in more than addresses from its copy linked to other addresses, at {:#x}",
-          address));
+      throw Error(
+          fmt::format("differs in more than the addresses from its copy that is linked to other "
+                      "addresses, at {:#x}",
+                      address));
     }
     past = i + 1;
     table.words.push_back(static_cast<uint32_t>(address - image.begin()));
@@ -94,15 +95,15 @@ AddressTable CompareImages(const ElfImage& one, const ElfImage& other) {
   const bool same = std::equal(
       one.segments.begin(), one.segments.end(), other.segments.begin(), other.segments.end(),
       [distance](const auto& a, const auto& b) { return AreSame(a, b, distance); });
-  if (!same) throw Error("has other segments than its copy linked to other addresses");
+  if (!same) throw Error("and its copy that is linked to other addresses have different segments");
   const std::string bytes = ReadNamedFile(one.file), others = ReadNamedFile(other.file);
   AddressTable table;
   for (const ElfImage::Segment& segment : one.segments) {
     if (segment.offset + segment.stored > std::min(bytes.size(), others.size()))
-      throw Error("is shorter than before");
+      throw Error("was truncated while it was read");
     CompareSegments(one, segment, &bytes[segment.offset], &others[segment.offset], distance, table);
   }
-  if (table.words.empty()) throw Error("has no addresses");
+  if (table.words.empty()) throw Error("contains no addresses that could be moved");
   table.begin = one.begin();
   table.end = one.end();
   return table;

@@ -111,20 +111,19 @@ TEST_F(AddressTableTest, IsReadAsItWasWritten) {
 TEST_F(AddressTableTest, OtherDifferencesAreErrors) {
   SmallElf content = WithAddresses(kOther);
   content.data[40] = 1;
-  EXPECT_THAT(
-      ErrorOfComparison(WithAddresses(kSmallAddress), content),
-      HasSubstr(
-          "differs in more than addresses from its copy linked to other addresses, at 0x600001"));
+  EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), content),
+              HasSubstr("differs in more than the addresses from its copy that is linked to other "
+                        "addresses, at 0x600001"));
   // Expects an error if one address differs from the same address in the first image by another
   // distance than all other addresses do.
   SmallElf elsewhere = WithAddresses(kOther);
   elsewhere.data[3] = 0x70;
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), elsewhere),
-              HasSubstr("differs in more than addresses"));
+              HasSubstr("differs in more than the addresses"));
   SmallElf segment = WithAddresses(kOther);
   segment.segment.p_memsz += 8;
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kSmallAddress), segment),
-              HasSubstr("has other segments"));
+              HasSubstr("have different segments"));
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kOther), WithAddresses(kOther)),
               HasSubstr("not linked to different addresses"));
   EXPECT_THAT(ErrorOfComparison(WithAddresses(kOther + 4096), WithAddresses(kOther)),

@@ -77,7 +77,7 @@ class Reader {
   void CheckHeader() const {
     if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 ||
         header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_machine != EM_X86_64) {
-      throw Error("is not an executable of x86-64");
+      throw Error("is not an x86-64 executable");
     }
     if (header_.e_type != ET_EXEC) throw Error("is not linked to fixed addresses");
   }
@@ -94,7 +94,7 @@ class Reader {
     if (segment.stored > segment.memory ||
         segment.address % kPageSize != segment.offset % kPageSize ||
         segment.memory > (uintptr_t{1} << 46) - segment.address || !follows) {
-      throw Error("has segments that overlap or lie between pages");
+      throw Error("has segments that overlap or are not aligned to pages");
     }
     image_.segments.push_back(segment);
   }

@@ -59,7 +59,7 @@ TEST_F(ElfImageTest, TellsWhatLiesWhere) {
 TEST_F(ElfImageTest, SaysWhatItCannotLoad) {
   SmallElf other;
   other.header.e_machine = EM_AARCH64;
-  EXPECT_THAT(ErrorOf(other), HasSubstr("not an executable of x86-64"));
+  EXPECT_THAT(ErrorOf(other), HasSubstr("not an x86-64 executable"));
   SmallElf movable;
   movable.header.e_type = ET_DYN;
   EXPECT_THAT(ErrorOf(movable), HasSubstr("not linked to fixed addresses"));
@@ -75,7 +75,7 @@ TEST_F(ElfImageTest, SaysWhatItCannotLoad) {
   SmallElf between;
   between.segment.p_offset = 8;
   between.segment.p_filesz = 8;
-  EXPECT_THAT(ErrorOf(between), HasSubstr("between pages"));
+  EXPECT_THAT(ErrorOf(between), HasSubstr("not aligned to pages"));
   SmallElf nameless;
   nameless.names[1] = 'M';
   EXPECT_THAT(ErrorOf(nameless), HasSubstr("has no symbol main"));

@@ -19,8 +19,8 @@ Function Ours(F* function) {
 }
 
 constexpr const char* kWaits =
-    "instead of waiting for the simulator, which runs in the same thread, the guest lets it "
-    "continue";
+    "the guest must return control to the simulator, which runs in the same thread, instead of "
+    "waiting for the simulator";
 constexpr const char* kTracked = "the descriptors of a guest are closed when the guest ends";
 constexpr const char* kStandard =
     "descriptors 0, 1 and 2 of a guest are not those of the simulator";

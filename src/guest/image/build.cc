@@ -72,9 +72,9 @@ void NeedTools(const Source& source) {
   if (missing.empty()) return;
   const bool has_apt = !sys::FindProgram("apt-get").empty();
   throw EnvironmentError(fmt::format(
-      "building a kernel needs {}, which is missing on this machine; {}", missing,
-      has_apt ? "install it with setup/packages kernel"
-              : "install it, and specify Linux's source with --source (a tarball or a tree)"));
+      "building a kernel needs programs that are missing on this machine: {}; {}", missing,
+      has_apt ? "install them with setup/packages kernel"
+              : "install them, and specify Linux's source with --source (a tarball or a tree)"));
 }
 
 void NeedDisk(const fs::path& store) {
@@ -177,7 +177,7 @@ class Builder {
     fs::create_directory(Tree());
     Unpack(source_, Tree(), Tool(""));
     for (const std::string& name : ApplyPatches(Patches(), folder_, Tool(Tree())))
-      Note(fmt::format("{} does not apply to this kernel and is skipped", name));
+      Note(fmt::format("patch {} does not apply to this kernel and is skipped", name));
     Configure();
     Compile();
     FindAddresses();

@@ -105,7 +105,7 @@ fields::KeysOf<Image> Image::Keys() {
       Always<&Image::devices>("devices", "virtual devices",
                               "the maximum number of devices of one guest"),
       Always<&Image::command_line>("command_line", "bytes",
-                                   "the maximum length of the command line"),
+                                   "the maximum length of a guest's kernel command line"),
       Always<&Image::hz>("hz", "1/s", "the number of jiffies per second"),
       Always<&Image::absent>("absent", "a list of text", "the options that this kernel lacks"),
   };

@@ -49,7 +49,7 @@ bool Apply(const Patch& patch, const fs::path& scratch, const ToolOptions& tool)
   if (RunTool(words, tool) != 0) return false;
   std::erase(words, "--dry-run");
   if (RunTool(words, tool) != 0)
-    throw Error(fmt::format("{} could not be applied completely", patch.name));
+    throw Error(fmt::format("patch {} could not be applied completely", patch.name));
   return true;
 }
 

@@ -105,7 +105,8 @@ BootFolder::BootFolder()
         Remove(folders_);
       }) {
   MakeFolder(folders_.path, "sockets", "set TMPDIR to another directory");
-  MakeFolder(folders_.memory, "memory", "the memory of guests needs a file system there");
+  MakeFolder(folders_.memory, "memory",
+             "guests need a writable file system there for their memory");
 }
 
 std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems) {

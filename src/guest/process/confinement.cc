@@ -189,9 +189,8 @@ void Confinement::Enter() const {
 std::string MissingOfLandlock(int version) {
   if (version < 1) return "this kernel does not support Landlock, which needs Linux 5.13 or later";
   if (version < 4) {
-    return "guests can open TCP connections of this machine, and send signals to other processes "
-           "of "
-           "their user: Landlock prevents this from Linux 6.7 and 6.12 on, respectively";
+    return "guests can open TCP connections from this machine, and send signals to other processes "
+           "of their user: Landlock prevents this from Linux 6.7 and 6.12 on, respectively";
   }
   if (version < 6) {
     return "guests can send signals to other processes of their user: Landlock prevents this from "

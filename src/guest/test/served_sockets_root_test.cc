@@ -247,7 +247,7 @@ TEST_P(NotTakenTest, EndsTheRun) {
     Settle();
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("kernel guest did not accept a socket"));
+    EXPECT_THAT(error.what(), HasSubstr("kernel guest could not hand over a socket"));
     EXPECT_THAT(error.what(), HasSubstr("Bad file descriptor"));
   }
 }

@@ -356,7 +356,7 @@ void Calendar::Promise(Member& member, Instant until) {
 void Calendar::AwaitAcknowledgement(Member& member) {
   while (!member.acknowledged) {
     if (!member.guest.ServeTimeTravel(options_.timeout)) {
-      throw Error("does not answer the calendar");
+      throw Error("does not answer the calendar, which controls virtual time");
     }
   }
 }

@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.Start();
                   Raw(g, {77, 1, 0, 0});
                 },
-                "an unknown operation of time travel"},
+                "an unknown time-travel operation"},
         Hostile{"CutMessage",
                 [](FakeGuest& g) {
                   g.Start();

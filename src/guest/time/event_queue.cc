@@ -11,7 +11,8 @@ Instant EventQueue::NextEvent() const {
 }
 
 void EventQueue::Schedule(Instant at, std::function<void()> action) {
-  if (at < now_) throw Error("an event was scheduled in the past of the guests' calendar");
+  if (at < now_)
+    throw Error("an event was scheduled before the current virtual time of the guests");
   events_.emplace(Key(at, next_order_++), std::move(action));
 }
 

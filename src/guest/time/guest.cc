@@ -152,7 +152,7 @@ void Guest::ReceiveTimeTravel() {
     have += length;
   }
   const auto message = ParseTimeTravel(bytes);
-  if (!message) throw Error("sent an unknown operation of time travel");
+  if (!message) throw Error("sent an unknown time-travel operation");
   receiver_(*message);
 }
 

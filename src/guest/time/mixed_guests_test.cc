@@ -145,7 +145,7 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
       {[](FakeGuest& guest) {
          Raw(guest, {77, 1, 0, 0});
        },
-       "sent an unknown operation of time travel"},
+       "sent an unknown time-travel operation"},
       {[](FakeGuest& guest) {
          guest.SetClock(900'000 * kMs);
          guest.Call(TimeTravelOp::kUpdate, 900'000 * kMs);

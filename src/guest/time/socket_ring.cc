@@ -88,8 +88,7 @@ void SocketRing::Put(const SocketOperation& operation,
                      std::initializer_list<std::span<const std::byte>> parts) {
   size_t length = 0;
   for (const auto& part : parts) length += part.size();
-  if (length > kRing - sizeof(Header))
-    throw UsageError("too much data to send to a socket at once");
+  if (length > kRing - sizeof(Header)) throw UsageError("too much data for one send to a socket");
   const int flags = (operation.zeros ? kZeros : 0) | (operation.abort ? kAbort : 0) |
                     (operation.message ? kMessage : 0);
   const Header header{static_cast<uint16_t>(operation.code), static_cast<uint16_t>(flags),

@@ -50,8 +50,9 @@ std::optional<UniqueFd> InheritedConnection() {
   int type = 0;
   socklen_t length = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET) {
-    throw UsageError(fmt::format("{}={} is not a connection to a broker; unset this variable",
-                                 kConnectionVariable, text));
+    throw UsageError(
+        fmt::format("{}={} is not a connection to a broker; unset this environment variable",
+                    kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
   // The connection is in use now: a second client of the inherited connection would mix up the

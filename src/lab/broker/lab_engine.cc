@@ -142,7 +142,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<FabricPort> port
 
 size_t RemoteNamed(const tunnel::ClientHub& hub, const std::string& name) {
   const auto found = std::ranges::find(hub.nodes(), name, &tunnel::RemoteNode::name);
-  if (found == hub.nodes().end()) throw UsageError(name + ": is not a remote node of this lab");
+  if (found == hub.nodes().end()) throw UsageError(name + " is not a remote node of this lab");
   return static_cast<size_t>(found - hub.nodes().begin());
 }
 

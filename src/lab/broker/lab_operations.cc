@@ -294,14 +294,15 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
 void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
   joined_->LeaveToKernel(node);
   fib::Choice& choice = StateOf(node).choice;
-  if (choice.plane->layout.joins_paths) choice.reason = fmt::format("hop by hop: {}", reason);
+  if (choice.plane->layout.joins_paths)
+    choice.reason = fmt::format("forwards hop by hop: {}", reason);
 }
 
 Tables LabOperations::OpenTables(const std::string& node) {
   const auto control = StateOf(node).routes->Control();
   if (!control) {
     throw UsageError("node " + node +
-                     " has no forwarding tables: only the simulator forwards its frames");
+                     " has no forwarding tables: only the simulator forwards frames of this node");
   }
   return {sys::Duplicate(control->table), control->table_words, sys::Duplicate(control->events),
           sys::Duplicate(control->doorbell)};
@@ -313,10 +314,10 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node,
   const bool is_simulators = !lab_->GetNode(node).data_plane->layout.addresses_on_interfaces;
   if (is_simulators || !state.upcalls.empty()) {
     throw UsageError("node " + node +
-                     " does not pass packets to the protocol: the data plane is the "
+                     " does not pass packets to the routing protocol: the data plane is the "
                      "simulator, or another program receives these packets");
   }
-  if (joined_) LeaveByHop(node, "the node's protocol decides about packets");
+  if (joined_) LeaveByHop(node, "the node's routing protocol decides for each packet");
   lab::Upcalls upcalls = lab::OpenUpcalls(*lab_, node, families);
   state.upcalls = families;
   state.upcall_programs = std::move(upcalls.programs);

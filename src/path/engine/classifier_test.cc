@@ -140,7 +140,7 @@ TEST(ClassifierTest, ChannelsArePartsOfAPort) {
 
 TEST(ClassifierTest, WhatContradictsItselfIsRefused) {
   EXPECT_THAT(Refusal(With({})), HasSubstr("no pair"));
-  EXPECT_THAT(Refusal(With({Between("p", On(0), On(2))})), HasSubstr("no port 2"));
+  EXPECT_THAT(Refusal(With({Between("p", On(0), On(2))})), HasSubstr("port 2 does not exist"));
   EXPECT_THAT(Refusal(With({Between("p", OnVlan(0, 4095), On(1))})), HasSubstr("1 to 4094"));
   EXPECT_THAT(Refusal(With({Between("p", OnLabel(0, 15), On(1))})), HasSubstr("16 to 1048575"));
   EXPECT_THAT(Refusal(With({Between("p", On(0), On(1)), Between("p", OnVlan(0, 1), On(1))})),

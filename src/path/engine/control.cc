@@ -151,11 +151,11 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw Error("the path has ended or does not respond");
     if (!lines.Add({buffer.data(), static_cast<size_t>(got)}))
-      throw Error("the answer of the path is too long");
+      throw Error("the response of the path is too long");
     const auto line = lines.Next();
     if (!line) continue;
     json answer = json::parse(*line, nullptr, false);
-    if (!answer.is_object()) throw Error("the answer of the path is malformed");
+    if (!answer.is_object()) throw Error("the response of the path is malformed");
     if (answer.value("ok", false)) return answer;
     throw Error(answer.value("error", "the path refused the request"),
                 static_cast<ExitStatus>(answer.value("status", 1)));

@@ -72,7 +72,7 @@ void Check(const ControlRequest& request) {
     if (request.*member && !is_in(shape.must, member) && !is_in(shape.may, member)) {
       throw UsageError(
           shape.may.empty() && shape.must.empty()
-              ? fmt::format("request {} accepts no other members", shape.word)
+              ? fmt::format("request {} accepts no members except \"request\"", shape.word)
               : fmt::format("request {} does not accept member \"{}\"", shape.word, name));
     }
   }

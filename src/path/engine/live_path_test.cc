@@ -81,7 +81,7 @@ TEST_F(LivePathTest, WhatIsRefusedChangesNothing) {
   EXPECT_THAT(Refusal([&] {
                 live.Set({"r", "", true, true}, "delay=1ms");
               }),
-              HasSubstr("no pair r; there are p, q"));
+              HasSubstr("no pair r; the pairs are p, q"));
   EXPECT_THAT(Refusal([&] {
                 live.Set({"p", "web", true, true}, "delay=1ms");
               }),
@@ -142,7 +142,7 @@ TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_THAT(refusal("[1]"), HasSubstr("JSON object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("\"request\" is missing"));
   EXPECT_THAT(refusal(R"({"request": "stop"})"), HasSubstr("unknown request \"stop\""));
-  EXPECT_THAT(refusal(R"({"request": "stats", "up": "x"})"), HasSubstr("no other members"));
+  EXPECT_THAT(refusal(R"({"request": "stats", "up": "x"})"), HasSubstr("no members except"));
   EXPECT_THAT(refusal(R"({"request": "set", "pair": "p"})"), HasSubstr("specify \"up\""));
   EXPECT_THAT(refusal(R"({"request": "set", "up": 5})"), HasSubstr("\"up\" must be a string"));
   EXPECT_THAT(refusal(R"({"request": "set", "upp": "x"})"), HasSubstr("unknown member"));

@@ -52,9 +52,10 @@ SpillDisks::Sizes SpillDisks::SizesFor(int64_t memory, size_t queues) {
   sizes.block_bytes = std::clamp(std::bit_floor(share), kSmallestBlock, kLargestBlock);
   sizes.blocks = bytes / sizes.block_bytes;
   if (sizes.blocks < kBlocksPerQueue) {
-    throw UsageError(fmt::format(
-        "{} of memory is too little for the buffers for spilling to disk; at least {} is needed",
-        FormatBytes(memory), FormatBytes(kBlocksPerQueue * kSmallestBlock)));
+    throw UsageError(
+        fmt::format("memory limit: the share of each thread for the buffers for spilling to disk "
+                    "is {}, but at least {} is needed; set a higher limit",
+                    FormatBytes(memory), FormatBytes(kBlocksPerQueue * kSmallestBlock)));
   }
   return sizes;
 }
@@ -79,7 +80,7 @@ SpillDisks::SpillDisks(const std::vector<std::string>& directories, size_t block
   if (!budget_.Take(static_cast<int64_t>(block_bytes_ * blocks_))) {
     io_uring_queue_exit(&ring_);
     throw UsageError(
-        "memory limit: too small for the buffers for spilling to disk; set a higher limit");
+        "the memory limit is too small for the buffers for spilling to disk; set a higher limit");
   }
   void* const memory = mmap(nullptr, block_bytes_ * blocks_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -232,7 +233,8 @@ size_t SpillDisks::Poll() {
 void SpillDisks::Complain(const SpillBlock& block, int result) {
   trouble_ =
       fmt::format("{}: {}", disks_[block.disk].directory,
-                  result < 0 ? std::strerror(-result) : "not enough space for a whole block");
+                  result < 0 ? std::strerror(-result)
+                             : "only a part of a block was written or read; the disk may be full");
 }
 
 void SpillDisks::Written(SpillBlock& block, int result) {

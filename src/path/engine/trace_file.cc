@@ -23,7 +23,7 @@ constexpr int kTimeout = 2000;  // ms; maximum wait for a reader of a FIFO that 
 UniqueFd OpenTrace(const std::string& path) {
   UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file && errno == ENXIO)
-    throw UsageError(path + ": cannot be written: no program has opened it for reading");
+    throw UsageError(path + ": no program has opened this FIFO for reading");
   if (!file) throw UsageError(path + ": cannot be written: " + std::strerror(errno));
   return file;
 }

@@ -14,7 +14,7 @@ Duration ParseSpan(std::string_view text) {
 
 Duration ParsePositiveSpan(std::string_view text) {
   const Duration span = ParseSpan(text);
-  if (span == Duration()) throw UsageError("must be greater than zero");
+  if (span == Duration()) throw UsageError("must be greater than 0");
   return span;
 }
 

@@ -121,8 +121,9 @@ template <class T>
 void ParseParameter(T& target, const ParameterWord& word, const Parameter<T>& parameter) {
   const bool needs_value = parameter.kind == Parameter<T>::Kind::kValue;
   if (needs_value != word.value.has_value()) {
-    throw UsageError(needs_value ? fmt::format("{0}: needs a value, as in {0}=...", word.name)
-                                 : fmt::format("{}: takes no value", word.name));
+    throw UsageError(needs_value
+                         ? fmt::format("the parameter {0} needs a value, as in {0}=...", word.name)
+                         : fmt::format("the parameter {} does not accept a value", word.name));
   }
   try {
     parameter.parse(target, word.value.value_or(word.name));
@@ -139,10 +140,12 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
   for (const ParameterWord& word : SplitParameters(text)) {
     const size_t row = FindParameter(table, word.name);
     if (given[row] == word.name) {
-      throw UsageError(fmt::format("{}: specified twice; specify it only once", word.name));
+      throw UsageError(
+          fmt::format("the parameter {} is specified twice; remove one of the two", word.name));
     }
     if (!given[row].empty()) {
-      throw UsageError(fmt::format("{}: contradicts an earlier parameter", word.name));
+      throw UsageError(fmt::format(
+          "the parameter {} contradicts an earlier parameter; remove one of the two", word.name));
     }
     ParseParameter(target, word, table[row]);
     given[row] = word.name;

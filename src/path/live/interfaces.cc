@@ -20,17 +20,19 @@ int Examine(const std::string& name) {
   sys::Netlink session;
   const auto link = session.FindLink(name);
   if (!link) {
-    throw UsageError(
-        fmt::format("interface {}: does not exist in this network namespace; see ip link", name));
+    throw UsageError(fmt::format(
+        "there is no interface {} in this network namespace; ip link lists the existing interfaces",
+        name));
   }
   if (!link->up) {
     throw UsageError(fmt::format(
         "interface {} is down; enable the interface with: ip link set dev {} up", name, name));
   }
   if (!link->ethernet) {
-    throw UsageError(fmt::format(
-        "interface {} does not carry Ethernet frames (for example a TUN device or an IP tunnel)",
-        name));
+    throw UsageError(
+        fmt::format("interface {} does not carry Ethernet frames (it may be a TUN device or an IP "
+                    "tunnel); use an Ethernet interface",
+                    name));
   }
   return link->ifindex;
 }

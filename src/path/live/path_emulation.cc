@@ -35,7 +35,7 @@ void PathEmulation::Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop
   loop.Watch(server_->fd(), [this] { server_->Serve(); });
   if (monitor_) loop.Watch(monitor_->fd(), [this] { LookAtLinks(); });
   loop.Watch(ports_->fd(),
-             [] { throw Error("the part of the path that runs as root has exited unexpectedly"); });
+             [] { throw Error("the path's process that runs as root has exited unexpectedly"); });
   PlanSchedule(loop);
   PlanStatus(loop);
 }
@@ -173,8 +173,8 @@ result::EngineResult RunPath(PathOptions options) {
   auto ports = std::make_unique<KeptPath>(given.config, given.port, given.note);
   const std::string name = ports->name();
   path.Start(std::move(ports), loop);
-  given.note(fmt::format("path {} is on (seed {}){}", name, given.config.seed,
-                         given.duration ? "" : "; end it with Ctrl-C"));
+  given.note(fmt::format("path {} is running (seed {}){}", name, given.config.seed,
+                         given.duration ? "" : "; end the path with Ctrl-C"));
   try {
     loop.Run([] { return false; }, path.EndsAt());
   } catch (const sys::Interrupted&) {

@@ -123,7 +123,8 @@ class PathKeeper {
 
   // Opens a port and takes its interface again: an interface of the same name may be a new one.
   Reply Open(size_t port, const json& arguments) {
-    if (!info_ || port >= info_->interfaces.size()) throw UsageError("the path has no such port");
+    if (!info_ || port >= info_->interfaces.size())
+      throw UsageError("the path does not have the requested port");
     const std::string& name = info_->interfaces[port];
     programs_.erase(port);
     const sys::MachineLock lock;
@@ -235,7 +236,7 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
     : kind_(kind),
       note_(std::move(note)),
       root_(privilege::CallerOf(kPathService,
-                                "the part of the path that runs as root has exited unexpectedly")),
+                                "the path's process that runs as root has exited unexpectedly")),
       interfaces_(config.ports),
       ifindices_(config.ports.size()) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
@@ -263,10 +264,10 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
     auto opened = OpenXdp(port);
     if (opened->state().zero_copy) {
       note_(
-          fmt::format("port {}: af_xdp, because its driver supports zero-copy", interfaces_[port]));
+          fmt::format("port {}: af_xdp, because the driver supports zero-copy", interfaces_[port]));
       return opened;
     }
-    reason = "its driver does not support zero-copy for AF_XDP";
+    reason = "the driver does not support zero-copy for AF_XDP";
   } catch (const Error& error) {
     reason = error.what();
   }

@@ -60,13 +60,15 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
     const FrameCounters& frames = port.frames;
     const bool is_usual = port.access.empty() || port.access.starts_with("AF_PACKET");
     if (!is_usual) text += port.name + ": " + port.access + "\n";
-    if (!port.up) text += port.name + ": down or gone\n";
+    if (!port.up) text += port.name + ": the interface is down or missing\n";
     remark(frames.rx_dropped_ring_full,
-           "lost before the path: they arrived faster than they could be read");
+           "lost before they entered the path, because the frames arrived faster than the path "
+           "could receive frames");
     remark(frames.rx_dropped_truncated,
-           "lost before the path: longer than the maximum frame length");
+           "lost before they entered the path, because the frames were longer than the maximum "
+           "frame length");
     remark(frames.tx_dropped_error, "refused by the interface when sent");
-    remark(port.unmatched, "dropped because they belong to no pair (another VLAN or label)");
+    remark(port.unmatched, "dropped because they belong to no pair (another VLAN or MPLS label)");
     remark(port.too_long, "dropped because they are longer than the MTU of every port");
   }
   return text;
@@ -113,7 +115,7 @@ class Families {
     OfPorts(name, help, [&](const PortResult& port) { return port.frames.*value; });
   }
   void Fates() {
-    Begin("packets_total", "counter", "Packets by their fate.");
+    Begin("packets_total", "counter", "Packets by outcome, which the label fate names.");
     for (const EngineResult& each : all_) {
       for (const PipelineResult& pipeline : each.pipelines) {
         for (const auto& [fate, count] : pipeline.fates) {
@@ -179,7 +181,7 @@ void ExposeEngines(const std::vector<EngineResult>& all, const std::string& pref
                   &P::corrupted);
   out.OfPipelines("marked_packets_total", "counter", "Packets marked ECN CE.", &P::marked);
   out.OfPipelines("reordered_packets_total", "counter",
-                  "Packets that were not delayed (reordered).", &P::reordered);
+                  "Packets that were not delayed, so they overtook other packets.", &P::reordered);
   out.OfPipelines("waiting_packets", "gauge", "Packets that are inside the emulated path.",
                   &P::waiting);
   out.OfPipelines("waiting_bytes", "gauge", "Bytes that are inside the emulated path.",

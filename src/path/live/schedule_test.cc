@@ -45,9 +45,9 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
     }
     return std::string("accepted");
   };
-  EXPECT_THAT(refusal(""), HasSubstr("file: no change"));
+  EXPECT_THAT(refusal(""), HasSubstr("file: contains no changes"));
   EXPECT_THAT(refusal("\n2s p up delay=1ms\n1s p up delay=2ms\n"),
-              HasSubstr("file:3: 1s comes after 2s"));
+              HasSubstr("file:3: 1s follows 2s"));
   EXPECT_THAT(refusal("1 p up delay=1ms"), HasSubstr("file:1: "));
   EXPECT_THAT(refusal("1s p sideways delay=1ms"), HasSubstr("up, down or both"));
   EXPECT_THAT(refusal("1s p up"), HasSubstr("the line is incomplete"));

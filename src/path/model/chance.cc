@@ -23,7 +23,7 @@ std::string FormatChance(const Chance& chance) {
 
 void Chance::Check() const {
   if (correlation < 1) return;
-  throw UsageError("corr: 100% would repeat the first decision forever; specify less");
+  throw UsageError("corr: 100% would repeat the first decision forever; specify a smaller value");
 }
 
 }  // namespace viaduct::path

@@ -30,7 +30,7 @@ void Corruption::Check() const {
   chance.Check();
   if (header && checksum == DamagedChecksum::kFix) {
     throw UsageError(
-        "header: contradicts checksum=fix, which damages only the payload of UDP and TCP; remove "
+        "header contradicts checksum=fix, which damages only the payload of UDP and TCP; remove "
         "one of the two");
   }
 }

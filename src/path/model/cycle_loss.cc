@@ -25,9 +25,10 @@ std::string CycleLoss::Format() const {
 
 void CycleLoss::Check() const {
   if (!pass.IsEmpty() && !lose.IsEmpty()) return;
-  throw UsageError(fmt::format(
-      "cycle: needs pass and lose, each a number of packets or a time above zero, as in {}:{}",
-      kName, kExample));
+  throw UsageError(
+      fmt::format("cycle needs the parameters pass and lose, each a number of packets or a time "
+                  "greater than 0, as in {}:{}",
+                  kName, kExample));
 }
 
 // Skips all complete cycles of timed phases at once, because a path may have been idle for many

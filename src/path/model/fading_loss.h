@@ -39,8 +39,9 @@ struct FadingLoss {
   void Complete(const std::vector<bool>&) {}
   void Check() const {
     if (good > Duration() && bad > Duration()) return;
-    throw UsageError("fading: needs good and bad, the mean times in these states, as in " +
-                     std::string(kName) + ":" + std::string(kExample));
+    throw UsageError(
+        "fading needs the parameters good and bad, the mean times in these states, as in " +
+        std::string(kName) + ":" + std::string(kExample));
   }
 
   void Open(const PipelineOptions& options) {

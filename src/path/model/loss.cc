@@ -14,8 +14,8 @@ Loss ParseModel(std::string_view parameters) {
     const auto table = Model::Table();
     const auto given = ParseParameters(model, NameLeadingValues<Model>(parameters, table), table);
     if (!given[0]) {
-      throw UsageError(fmt::format("{0}: needs {1}, as in {0}:{2}", Model::kName, table[0].name,
-                                   Model::kExample));
+      throw UsageError(fmt::format("{0} needs the parameter {1}, as in {0}:{2}", Model::kName,
+                                   table[0].name, Model::kExample));
     }
     model.Complete(given);
     return model;
@@ -95,13 +95,15 @@ std::string FormatLoss(const LossSpec& loss) {
 }
 
 void CheckLoss(const LossSpec& loss) {
-  if (loss.empty()) throw UsageError("the loss model is missing; specify a model, or remove loss");
+  if (loss.empty())
+    throw UsageError("the loss model is missing; specify a model, or remove the key loss");
   for (const Loss& each : loss) {
     std::visit([](const auto& model) { model.Check(); }, each);
   }
   const auto ends_early = [](const Loss& each) { return std::holds_alternative<LossTrace>(each); };
   if (std::any_of(loss.begin(), loss.end() - 1, ends_early)) {
-    throw UsageError("trace: must be the last model, because the file name may contain \"+\"");
+    throw UsageError(
+        "the model trace must be the last model, because the file name may contain \"+\"");
   }
 }
 

@@ -23,7 +23,7 @@ struct LossTrace {
   static LossTrace Parse(std::string_view text) { return {std::string(text)}; }
   std::string Format() const { return file; }
   void Check() const {
-    if (file.empty()) throw UsageError("trace: needs a file, as in trace:FILE");
+    if (file.empty()) throw UsageError("trace needs a file, as in trace:FILE");
   }
 
   // Throws UsageError if the file is invalid.

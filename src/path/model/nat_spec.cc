@@ -25,14 +25,15 @@ constexpr Parameter<NatSpec> kNat[] = {Time<&NatSpec::rebind>("rebind"),
 
 void NatSpec::Check() const {
   if (first && !rebind)
-    throw UsageError("first sets the time of the first rebind; specify rebind, too");
+    throw UsageError(
+        "the parameter first has an effect only together with rebind; specify rebind, too");
 }
 
 NatSpec ParseNat(std::string_view value) {
   const auto [head, parameters] = SplitHead(value);
   if (head != kPort) {
     throw UsageError(
-        fmt::format("\"{}\": unknown; expected port (NAT that changes the senders' ports)", head));
+        fmt::format("\"{}\": unknown; expected port (a NAT that replaces source ports)", head));
   }
   NatSpec nat;
   ParseParameters(nat, parameters, kNat);

@@ -46,9 +46,9 @@ void SlotSpec::Check() const {
                                  FormatDuration(*max), FormatDuration(delay)));
   }
   if (distribution && !jitter)
-    throw UsageError("dist sets the distribution of jitter; specify jitter, too");
+    throw UsageError("dist has an effect only together with jitter; specify jitter, too");
   if (max.value_or(delay) == Duration() && !jitter) {
-    throw UsageError("the time between slots is zero; specify a time above zero, as in 5ms");
+    throw UsageError("the time between slots is zero; specify a time greater than 0, as in 5ms");
   }
 }
 

@@ -12,7 +12,7 @@ std::span<const Parameter<CodelParameters>> CodelParameters::Table() {
 
 void CodelParameters::Check() const {
   if (target < interval) return;
-  throw UsageError("target: must be less than interval (RFC 8289: 5% to 10% of interval)");
+  throw UsageError("target must be less than interval (RFC 8289: 5% to 10% of interval)");
 }
 
 bool Codel::IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,

@@ -30,7 +30,7 @@ std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& fi
         ": contains no times; expected a packet-delivery trace with one time in ms per line");
   }
   if (times.back() == 0)
-    throw UsageError(file + ": the trace has no duration; the last time must be above 0");
+    throw UsageError(file + ": the trace has no duration; the last time must be greater than 0");
   return times;
 }
 

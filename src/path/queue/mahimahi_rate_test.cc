@@ -29,9 +29,9 @@ TEST(ParseMahimahi, ReadsTimes) {
 }
 
 TEST(ParseMahimahi, SaysWhatIsWrong) {
-  EXPECT_THAT(MahimahiError(""), HasSubstr("f.trace: no times"));
-  EXPECT_THAT(MahimahiError("0\n0\n"), HasSubstr("f.trace: has no duration"));
-  EXPECT_THAT(MahimahiError("1\n5\n4\n"), HasSubstr("f.trace:3: 4 comes after 5"));
+  EXPECT_THAT(MahimahiError(""), HasSubstr("f.trace: contains no times"));
+  EXPECT_THAT(MahimahiError("0\n0\n"), HasSubstr("f.trace: the trace has no duration"));
+  EXPECT_THAT(MahimahiError("1\n5\n4\n"), HasSubstr("f.trace:3: 4 follows 5"));
   EXPECT_THAT(MahimahiError("1\n2.5\n"), HasSubstr("f.trace:2: \"2.5\""));
   EXPECT_THAT(MahimahiError("-1\n"), HasSubstr("f.trace:1:"));
   EXPECT_THAT(MahimahiError("99999999999999999999\n"), HasSubstr("f.trace:1:"));

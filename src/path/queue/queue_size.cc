@@ -22,7 +22,7 @@ QueueSize ParseQueueSize(std::string_view text) {
   } else {
     size = {QueueSize::Unit::kBytes, ParseBytes(text)};
   }
-  if (size.amount == 0) throw UsageError(fmt::format("\"{}\": must be greater than zero", text));
+  if (size.amount == 0) throw UsageError(fmt::format("\"{}\": must be greater than 0", text));
   return size;
 }
 

@@ -34,7 +34,7 @@ RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
     if (word != kRepeat) {
       series.segments.push_back({time, ParseRateOrZero(word)});
     } else if (time == Duration()) {
-      throw UsageError("a series that repeats must have a duration above 0");
+      throw UsageError("a series that repeats must have a duration greater than 0");
     } else {
       series.round = time;
     }
@@ -42,7 +42,7 @@ RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
   if (std::none_of(series.segments.begin(), series.segments.end(),
                    [](const auto& segment) { return segment.rate > 0; })) {
     throw UsageError(file +
-                     ": contains no rate above zero; expected lines of the form \"TIME RATE\"");
+                     ": contains no rate greater than 0; expected lines of the form \"TIME RATE\"");
   }
   return series;
 }

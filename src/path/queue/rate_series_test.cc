@@ -42,13 +42,13 @@ TEST(ParseRateSeries, ReadsTimesAndRates) {
 }
 
 TEST(ParseRateSeries, SaysWhatIsWrong) {
-  EXPECT_THAT(RateSeriesError(""), HasSubstr("f: no rate above zero"));
-  EXPECT_THAT(RateSeriesError("0 0\n1 repeat"), HasSubstr("no rate above zero"));
+  EXPECT_THAT(RateSeriesError(""), HasSubstr("f: contains no rate greater than 0"));
+  EXPECT_THAT(RateSeriesError("0 0\n1 repeat"), HasSubstr("contains no rate greater than 0"));
   EXPECT_THAT(RateSeriesError("1 1Mbit"), HasSubstr("f:1: the first line's time must be 0"));
   EXPECT_THAT(RateSeriesError("0 1Mbit\n2 1Mbit\n\n2 3Mbit"),
               HasSubstr("f:4: times must increase"));
   EXPECT_THAT(RateSeriesError("0 1Mbit\n2 1Mbit\n1 3Mbit"), HasSubstr("f:3: times must increase"));
-  EXPECT_THAT(RateSeriesError("0"), HasSubstr("f:1: \"0\" is not \"TIME RATE\""));
+  EXPECT_THAT(RateSeriesError("0"), HasSubstr("f:1: \"0\": expected \"TIME RATE\""));
   EXPECT_THAT(RateSeriesError("0 1"), HasSubstr("f:1: \"1\""));
   EXPECT_THAT(RateSeriesError("x 1Mbit"), HasSubstr("f:1: \"x\": not a valid time"));
   EXPECT_THAT(RateSeriesError("0 1Mbit extra"), HasSubstr("f:1:"));

@@ -31,9 +31,9 @@ std::span<const Parameter<RedParameters>> RedParameters::Table() {
 void RedParameters::Check() const {
   if (!min || !max) return;
   if (min->unit != max->unit) {
-    throw UsageError("min and max: both must be in packets or both in bytes");
+    throw UsageError("min and max must both be in packets or both in bytes");
   }
-  if (min->amount >= max->amount) throw UsageError("min: must be less than max");
+  if (min->amount >= max->amount) throw UsageError("min must be less than max");
 }
 
 RedQueue::RedQueue(const RedParameters& parameters, const QueueSetup& setup)

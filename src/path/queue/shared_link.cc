@@ -45,10 +45,11 @@ void SharedLink::Check(uint32_t user, const LinkSpec& link, const QueueSpec& que
   const bool alone = definers_.empty() || (definers_.size() == 1 && definers_.contains(user));
   const bool gives_none = !link.HasRate() && !definers_.contains(user);
   if (same || alone || gives_none) return;
-  throw UsageError(fmt::format(
-      "SPEC: link={}: another SPEC also sets the rate of this link; set (and change) rate, queue "
-      "and so on in only one of the SPECs that share the link, or set the same values in several",
-      name_));
+  throw UsageError(
+      fmt::format("SPEC: link={}: another SPEC also sets the rate of this link; set and change "
+                  "rate, queue and so on in only one of the SPECs that share the link, or set "
+                  "equal values in all SPECs that set these keys",
+                  name_));
 }
 
 void SharedLink::Define(uint32_t user, const LinkSpec& link, const QueueSpec& queue,

@@ -23,8 +23,8 @@ engine::Config ShellPath() {
 }
 
 Shell::Shell()
-    : root_(privilege::CallerOf(
-          kShellService, "the part of the shell that runs as root has exited unexpectedly")) {
+    : root_(privilege::CallerOf(kShellService,
+                                "the shell's process that runs as root has exited unexpectedly")) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   ipc::Message answer = root_.Call(ShellRequest::kBuild, "{}");
   const json built = ipc::DecodeJson(answer.payload);
@@ -35,7 +35,8 @@ Shell::Shell()
   ipv6_limits_ = AnswerMember<std::string>(kShellService, built, "ipv6_limits");
   const auto indices = AnswerMember<std::vector<int>>(kShellService, built, "ports");
   if (indices.size() != ports_.size() || answer.descriptors.size() != ports_.size() + 1) {
-    throw Error("some ports of the shell are missing");
+    throw Error(
+        "ports of the shell are missing from the response of the process that runs as root");
   }
   for (size_t i = 0; i < ports_.size(); ++i) {
     ports_[i] = {std::move(answer.descriptors[i]), indices[i]};

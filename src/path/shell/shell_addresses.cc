@@ -47,7 +47,9 @@ wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken) {
     });
     if (is_free) return subnet;
   }
-  throw Error("all addresses of 100.64.0.0/10 are in use here; no addresses are left for a shell");
+  throw Error(
+      "no subnet of 100.64.0.0/10 is free for a shell; end another shell, or remove addresses or "
+      "routes of this range from the network namespace");
 }
 
 std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& taken) {

@@ -109,7 +109,8 @@ void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record
 std::string Ipv6Unavailable() {
   const std::string single = sys::SysctlPath("net/ipv6/conf/all/force_forwarding");
   if (access(single.c_str(), F_OK) == 0 || IsMachineRouter6()) return "";
-  return "this kernel cannot forward IPv6 on individual interfaces (force_forwarding, Linux 6.17)";
+  return "this kernel cannot forward IPv6 on individual interfaces (force_forwarding, which "
+         "requires Linux 6.17)";
 }
 
 std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,

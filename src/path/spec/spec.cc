@@ -20,7 +20,8 @@ constexpr std::string_view kTrace = "trace:", kMahimahi = "mahimahi:";
 std::optional<std::string> FileAfter(std::string_view prefix, std::string_view value) {
   if (!value.starts_with(prefix)) return std::nullopt;
   value.remove_prefix(prefix.size());
-  if (value.empty()) throw UsageError(fmt::format("needs a file, as in {}FILE", prefix));
+  if (value.empty())
+    throw UsageError(fmt::format("the file name is missing; expected {}FILE", prefix));
   return std::string(value);
 }
 
@@ -117,7 +118,7 @@ std::string ParseDistribution(std::string_view value) {
 std::string FormatDistribution(const std::string& distribution) { return distribution; }
 
 std::string ParseName(std::string_view value) {
-  if (value.empty()) throw UsageError("needs a name, as in link=air");
+  if (value.empty()) throw UsageError("the name is missing; specify a name, as in link=air");
   return std::string(value);
 }
 std::string FormatName(const std::string& name) { return name; }
@@ -157,10 +158,11 @@ constexpr Key kKeys[] = {
       "20ms"},
      kDelay},
     {{"jitter", "a duration[`:corr=P`]",
-      R"(The maximum deviation from `delay` (uniform), or the unit of the distribution's table
-      (normal: the standard deviation). A delay is never below zero. The jitter may exceed `delay`
-      only with `order=free`. `corr`: the correlation of each frame's delay with the delay of the
-      previous frame (a Gaussian process; the distribution stays the same).)",
+      R"(The deviation from `delay`: with `dist=uniform` the maximum, with `dist=normal` the
+      standard deviation, with other distributions the unit of their table. A delay is never below
+      zero. The jitter may exceed `delay` only with `order=free`. `corr`: the correlation of each
+      frame's delay with the delay of the previous frame (a Gaussian process; the distribution
+      stays the same).)",
       "2ms:corr=25%"},
      Value<ParseJitter, FormatJitter, &Spec::delay, &DelaySpec::jitter>()},
     {{"dist", "uniform, normal, pareto, paretonormal, or a file",
@@ -179,28 +181,28 @@ constexpr Key kKeys[] = {
       `fading:good=T,bad=T,1-h=P,1-k=P,joint`, `periodic:every=N,burst=N,first=N`,
       `cycle:pass=N|T,lose=N|T,times=N,first=N|T`, `list:N,N-N,...`, `trace:FILE`; several joined by `+`)",
       R"(Loses frames. P: independently, or with a correlation between consecutive frames (`corr`),
-      and at most `run` consecutive frames (the frame after `run` losses passes, which P does not
-      take into account: see [below](#a-limit-on-consecutive-losses)). `gemodel`: the
+      and at most `run` consecutive frames (the frame after `run` losses passes, so the share of
+      lost frames is less than P: see [below](#a-limit-on-consecutive-losses)). `gemodel`: the
       Gilbert-Elliott model (default r=1-p, 1-h=100%, 1-k=0). `state`: the 4-state Markov model
       (default p31=1-p13, p32=0, p23=100%, p14=0). `fading`: two states over time, whose durations
       are exponentially distributed with the means `good` and `bad` (default 1-h=100%, 1-k=0;
       `joint`: in the same states at the same time as every other direction and class of the pair
-      whose SPEC contains `joint` with the same times). `periodic`: `burst` frames (default 1) in
-      every N are lost, for the first time at frame `first` (default N). `cycle`: `pass` frames, or
-      all frames during this time, pass, then `lose` frames, or all frames during this time, are
-      lost; the cycle runs `times` times (default: without end), and `first` (like `pass`) is what
-      passes before the first loss. `list`: the frames with these numbers, counted from 1, are lost.
-      `trace`: a text file (0 passes, 1 is lost; the file starts again after its end). The names of
-      the first parameters may be omitted: `gemodel:1%,10%`. With several models, each model sees
-      every frame, and a frame that any model loses is lost: `1%+periodic:100`; a trace can only be
-      the last model.)",
+      whose SPEC contains `joint` with the same times). `periodic`: of every N frames (`every`),
+      `burst` frames (default 1) are lost, for the first time at frame `first` (default N). `cycle`:
+      `pass` frames, or all frames during this time, pass, then `lose` frames, or all frames during
+      this time, are lost; the cycle runs `times` times (default: without end), and `first` (a
+      number of frames or a time, default `pass`) is what passes before the first loss. `list`: the
+      frames with these numbers, counted from 1, are lost. `trace`: a text file (0 passes, 1 is
+      lost; the file starts again after its end). The names of the first parameters may be omitted:
+      `gemodel:1%,10%`. With several models, each model sees every frame, and a frame that any model
+      loses is lost: `1%+periodic:100`; a trace can only be the last model.)",
       "gemodel:p=1%,r=10%"},
      Value<ParseLoss, FormatLoss, &Spec::loss>()},
     {{"dup", "P[`:corr=P`]", "The probability that a frame is sent twice.", "0.1%"},
      Value<ParseChance, FormatChance, &Spec::duplication>()},
     {{"reorder", "P[`:gap=N,corr=P`]",
       R"(The probability that a frame is reordered: the frame is not delayed, so it overtakes
-      delayed frames. `gap`: only every N-th frame can be reordered. Needs `delay`.)",
+      delayed frames. `gap`: only every N-th frame can be reordered. Requires `delay`.)",
       "25%:gap=5"},
      Value<ParseReorder, FormatReorder, &Spec::reorder>()},
     {{"ber", "P[`:header`]",
@@ -209,23 +211,24 @@ constexpr Key kKeys[] = {
       "1e-9"},
      Value<ParseErrors, FormatErrors, &Spec::errors>()},
     {{"corrupt", "P[`:corr=P,header,checksum=fix`]",
-      R"(The probability that one bit of a frame, after the Ethernet header, is flipped, whatever
-      the frame's length (as in netem); with `header` also a bit of the header. `checksum=fix`:
-      flips a bit of the payload of UDP or TCP and corrects the checksum, so that the program
-      receives the damaged payload; frames without such a payload (fragments, other protocols, a
-      bare ACK) are not changed. `checksum=fix` cannot be combined with `fcs=drop`.)",
+      R"(The probability that one bit of a frame, after the Ethernet header, is flipped,
+      independently of the frame's length (as in netem); with `header` also a bit of the header.
+      `checksum=fix`: flips a bit of the payload of UDP or TCP and corrects the checksum, so the
+      receiving program gets the damaged payload; frames without such a payload (fragments, other
+      protocols, a bare ACK) are not changed. `checksum=fix` cannot be combined with `fcs=drop`.)",
       "0.1%"},
      Value<ParseCorruption, FormatCorruption, &Spec::corruption>()},
     {{"nat", "port[`:rebind=T,first=T,id=N`]",
-      R"(The direction begins behind a NAT: the source ports of its UDP and TCP packets are replaced
-      by other ports, drawn from the seed (addresses are not changed); everybody may answer to these
-      ports, the other direction translates the answers back, and a packet to a port that is not
-      bound is lost (`no-binding`). `rebind`: the ports are replaced every T (the first time after
-      `first`), so that packets that are still sent to the old ports are lost. A live change of this
-      key (of `id`, if nothing else changes) replaces the ports at that time. Only one direction of
-      a pair can have NAT, and its classes cannot; their filters see the ports of the end that a
-      frame comes from. Frames to groups, later fragments and other protocols pass unchanged; a
-      first fragment that ends before its checksum is lost; ICMP errors are translated. ([An
+      R"(The sending end of this direction is behind a NAT: the source ports of UDP and TCP packets
+      are replaced by other ports, chosen at random from the seed (addresses are not changed). Every
+      host may send to these ports: in the other direction the original port is restored, and a
+      packet to a port without a binding is lost (`no-binding`). `rebind`: the ports are replaced
+      every T (the first time after `first`), so packets that are still sent to the old ports are
+      lost. A live change of this key (of `id`, if nothing else changes) replaces the ports at the
+      time of the change. Only one direction of a pair can have NAT, and its classes cannot; the
+      filters of classes see the ports before translation. Multicast and broadcast frames, all
+      fragments except the first, and other protocols pass unchanged; a first fragment that ends
+      before its checksum is lost; ICMP errors are translated. ([An
       example](path.md#a-nat-that-rebinds)))",
       "port:rebind=5s"},
      Value<ParseNat, FormatNat, &Spec::nat>()},
@@ -238,15 +241,15 @@ constexpr Key kKeys[] = {
     {{"slot", "a duration[`:max=T,jitter=T,dist=NAME,packets=N,bytes=N`]",
       R"(Holds frames back and delivers the accumulated frames together, like links that aggregate
       frames (and netem's `slot`): a frame that arrives while no slot is pending opens a slot after
-      this time; with `max`, after a time between the two (uniform); with `jitter`, after a time
-      with this mean and a deviation distributed as `dist` specifies. A slot that has delivered
-      `packets` frames or `bytes` bytes opens the next slot.)",
+      this time; with `max`, after a time between this time and `max` (uniformly distributed); with
+      `jitter`, after a time with this mean and a deviation distributed as `dist` specifies. A slot
+      that has delivered `packets` frames or `bytes` bytes opens the next slot.)",
       "5ms:max=8ms,packets=16"},
      Value<ParseSlot, FormatSlot, &Spec::slot>()},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
-      R"(The rate of the link in bits per second. Files: Mahimahi's packet-delivery trace (each line
-      is a millisecond in which 1500 bytes may pass), or `TIME RATE` in every line, with times
-      ascending from 0; `TIME repeat` as the last line starts the file again.)",
+      R"(The rate of the link in bits per second. Files: Mahimahi's packet-delivery trace (each
+      line is a time in milliseconds at which 1500 bytes may be sent), or `TIME RATE` in every
+      line, with times ascending from 0; `TIME repeat` as the last line starts the file again.)",
       "10Mbit"},
      kRate},
     {{"link", "a name",
@@ -258,16 +261,17 @@ constexpr Key kKeys[] = {
      Value<ParseName, FormatName, &Spec::link, &LinkSpec::shared>()},
     {{"overhead", "bytes[`:mpu=BYTES,atm,ptm`], or a keyword",
       R"(Bytes added to each frame (with its Ethernet header) for its transmission time: 24 for
-      Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the minimum of the sum;
-      `atm`: the sum is sent in cells of 53 bytes that carry 48 bytes; `ptm`: 65 bytes are sent for
-      every 64 bytes. The keywords and their sizes are those of CAKE (tc-cake(8)): ethernet, docsis,
-      pppoe-ptm, bridged-ptm, pppoa-vcmux, pppoa-llc, pppoe-vcmux, pppoe-llcsnap, bridged-vcmux,
-      bridged-llcsnap, ipoa-vcmux, ipoa-llcsnap, conservative.)",
+      Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the minimum size after the
+      addition; `atm`: this size is sent in cells of 53 bytes that carry 48 bytes; `ptm`: 65 bytes
+      are sent for every 64 bytes. The keywords and their sizes are those of CAKE (tc-cake(8)):
+      ethernet, docsis, pppoe-ptm, bridged-ptm, pppoa-vcmux, pppoa-llc, pppoe-vcmux, pppoe-llcsnap,
+      bridged-vcmux, bridged-llcsnap, ipoa-vcmux, ipoa-llcsnap, conservative.)",
       "24B"},
      Value<ParseOverhead, FormatOverhead, &Spec::link, &LinkSpec::overhead>()},
     {{"burst", "bytes",
-      R"(The depth of a token bucket: this number of bytes may pass at once after the link was idle.
-      Default: no token bucket, so every frame takes its transmission time.)",
+      R"(The depth of a token bucket: after the link was idle, up to this number of bytes are sent
+      immediately, without waiting for the rate. Default: no token bucket, so every frame takes its
+      transmission time.)",
       "15kB"},
      Value<ParseBytesBetween<64, int64_t{1} << 40>, FormatBytes, &Spec::link, &LinkSpec::burst>()},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
@@ -287,10 +291,10 @@ constexpr Key kKeys[] = {
       dualpi2[`:target=T,update=T,alpha=X,beta=X,coupling=X,step=T,range=T,classic=P`])",
       R"(Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993),
       FQ-CoDel (RFC 8290), FQ-PIE, DualPI2 (RFC 9332). The defaults are those of the RFCs, for
-      FQ-PIE and DualPI2 those of Linux. `ecn`: marks packets (ECN CE) that allow marking, instead
-      of dropping them. DualPI2's queue of L4S packets (ECT(1) or CE) marks packets from a delay of
-      `step` on, with a probability that grows to 1 within `range`; `classic` is the share of the
-      other packets while both queues contain packets.)",
+      FQ-PIE and DualPI2 those of Linux. `ecn`: packets that support ECN are marked (CE), not
+      dropped. DualPI2 marks L4S packets (ECT(1) or CE) whose queueing delay exceeds `step`, with a
+      probability that grows to 1 at the delay `step` + `range`; `classic` is the share of the rate
+      that the other packets get while both queues contain packets.)",
       "codel:target=5ms,ecn"},
      Value<ParseAqm, FormatAqm, &Spec::queue, &QueueSpec::aqm>()},
 };
@@ -347,11 +351,11 @@ void ParseValue(Spec& spec, const Key& key, std::string_view value) {
 
 void CheckDelay(const DelaySpec& delay) {
   if (delay.distribution && !delay.jitter) {
-    Fail("dist", "sets the distribution of jitter; specify jitter, too");
+    Fail("dist", "has an effect only together with jitter; specify jitter, too");
   }
   if (!delay.jitter) return;
   if (delay.jitter->correlation >= 1) {
-    Fail("jitter", "corr: 100% would repeat the first delay forever; specify less");
+    Fail("jitter", "corr: 100% would repeat the first delay forever; specify a smaller value");
   }
   const Duration base = delay.base.value_or(Duration()), jitter = delay.jitter->amount;
   if (delay.order != Order::kFree && !delay.trace && jitter > base) {
@@ -377,7 +381,7 @@ void CheckCorruption(const Spec& spec) {
   Located("corrupt", [&] { spec.corruption->Check(); });
   if (spec.corruption->checksum == DamagedChecksum::kFix && spec.frame_check == FrameCheck::kDrop) {
     Fail("fcs",
-         "drops every damaged frame, so that checksum=fix of corrupt has no effect; remove one of "
+         "drops every damaged frame, so checksum=fix of corrupt has no effect; remove one of "
          "the two");
   }
 }

@@ -14,22 +14,22 @@ it by hand.
 
 A SPEC describes what one direction of a link does to frames. It is one string everywhere: on the command
 line (`viaduct path --up SPEC`, `viaduct shell --down SPEC`), in scenario files (`spec:`, `up:`,
-`down:`), in C++, in live changes and schedules. Effects that are not named are absent; the empty SPEC is a
-plain wire.
+`down:`), in C++, in live changes and schedules. Effects that are not named are absent; the empty SPEC
+neither changes nor delays frames.
 
 ```
 delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p
 ```
 
-- `KEY=VALUE` words in any order, each key once, separated by white space; values contain none.
+- `KEY=VALUE` words in any order, each key once, separated by white space; values contain no white space.
 - Durations: `10ns`, `3.5us`, `20ms`, `1s`, at most `24h`. Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
   Bytes: `1500B`, `64kB` (1000), `64KiB` (1024). P is a probability: `1%`, `0.01`, `1e-9`.
 - A value may have parameters after a colon: `loss=1%:corr=25%`, `aqm=codel:target=5ms,ecn`.
-- A live change or a line of a schedule names the keys it changes; `KEY=none` removes a key,
+- A live change or a line of a schedule names the keys that are to change; `KEY=none` removes a key,
   and also the keys that depend on it (`rate=none` also removes `queue`, `aqm` and so on). Packets in flight
   keep their delivery times, and queued packets leave at the new rate, so no change loses a packet.
 - Impossible values (`loss=120%`, `rate=0bit`, `jitter` above `delay` without `order=free`, a trace
-  that is not in order) are errors; a running path is then unchanged.
+  whose times are not in ascending order) are errors, and a running path is not changed.
 
 )";
 
@@ -46,12 +46,14 @@ constexpr const char* kAfterSchema = R"(
 4. **slot**: the frame waits for its slot. **fcs**: a frame with flipped bits is dropped now. **nat** of the
    other direction: the destination port becomes the port behind the NAT.
 
-Each stage draws from a separate random stream, derived from the run's seed and the path's name: changing
+Each stage has a separate stream of random numbers, derived from the run's seed and the path's name: changing
 one stage does not affect the others. With the same seed, the same frames at the same times have the
-same fates, byte for byte, whichever clock drives the path and however late it is polled.
+same outcomes, byte for byte, in real time and in virtual time, and even if the path processes frames late.
 
-Every frame has exactly one fate, which is counted: `delivered`, `lost` (the loss models), `bad-fcs`,
-`queue-full`, `aqm`, `no-memory`, `disk-behind`, `no-binding` (nat). `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
+Every frame has exactly one outcome, which is counted: `delivered`, `lost` (by the loss models), `bad-fcs` (flipped bits, with
+`fcs=drop`), `queue-full`, `aqm` (dropped by active queue management), `no-memory` (the memory limit was reached),
+`disk-behind` (the disk to which frames are spilled was too slow or full), `no-binding` (the NAT had no binding for the port, or
+no free port). `--trace FILE.jsonl` or `FILE.pcapng` records the outcome of each frame.
 
 ## A limit on consecutive losses
 
@@ -67,14 +69,14 @@ only the losses of its model: in `5%:run=1+1%` the other model may lose the fram
 
 ## Files
 
-Text; `#` starts a comment. Errors name the file and the line.
+All files are text files; `#` starts a comment. Errors name the file and the line.
 
 - `loss=trace:FILE`: `0` (passes) or `1` (is lost) for each frame; white space is ignored.
 - `delay=trace:FILE`: a duration per line, one for each frame; or `TIME DELAY` in each line.
 - `rate=trace:FILE`: `TIME RATE` in each line; the rate `0` stops the link.
 - `TIME` is in seconds (`2.5`) or has a unit (`2500ms`); times ascend from 0, the start of the path or of the change.
   `TIME repeat` as the last line starts the file again; without this line the last value stays.
-- `rate=mahimahi:FILE`: in each line a time in milliseconds at which 1500 bytes may be sent, not decreasing.
+- `rate=mahimahi:FILE`: in each line a time in milliseconds at which 1500 bytes may be sent; the times must not decrease.
   At the last time the trace starts again.
 - `dist=FILE`: whole numbers, each 1/8192 of the jitter, as in iproute2's tables
   (`/usr/lib/*/tc/normal.dist`); all are equally likely.

@@ -32,7 +32,7 @@ std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::jo
 [[noreturn]] void ThrowFailure(const Command& command, const sys::ProgramResult& result) {
   const std::string line = ShellLine(command);
   if (result.status == 127) {
-    throw EnvironmentError(fmt::format("{}: {} is missing; install it", line, command[0]));
+    throw EnvironmentError(fmt::format("{0}: {1} is missing; install {1}", line, command[0]));
   }
   if (command[0] == "ip" || (command[0] == "bridge" && command[2] == "add")) {
     throw EnvironmentError(

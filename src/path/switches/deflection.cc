@@ -28,7 +28,7 @@ void CheckNames(const Deflection& deflection) {
   for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
   for (const std::string& name : names) {
     if (name.find_first_of(" \t\n\r\v\f") == std::string::npos) continue;
-    throw UsageError(fmt::format("\"{}\" is not the name of an interface", name));
+    throw UsageError(fmt::format("\"{}\" is not a valid interface name", name));
   }
 }
 
@@ -69,7 +69,9 @@ SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan) {
     SwitchedLink link{parts[0], parts[1], vlan(2), 0};
     link.vlan_b = vlan(3);
     if (link.a == link.b) throw UsageError("both ends of the link are the same port");
-    if (link.vlan_a > 4094 || link.vlan_b > 4094) throw UsageError("no VLANs are left below 4095");
+    if (link.vlan_a > 4094 || link.vlan_b > 4094)
+      throw UsageError(
+          "no unused VLAN ID up to 4094 is left; specify the VLANs, as in PORT,PORT,VLAN,VLAN");
     return link;
   });
 }
@@ -113,11 +115,12 @@ void CheckDeflection(Vendor vendor, const Deflection& deflection) {
     throw UsageError("--mpls is supported only for routers: ios, junos, eos");
   }
   if (!deflection.redirect_ports.empty()) {
-    if (vendor != Vendor::kLinux) throw UsageError("--redirect is supported only for linux");
+    if (vendor != Vendor::kLinux)
+      throw UsageError("--redirect is supported only with --vendor linux");
     if (deflection.switched.size() != 1) {
       throw UsageError(
-          "--redirect: the two ports to the emulator serve only one --link; use VLANs for several "
-          "links");
+          "--redirect supports only one --link, whose two ends use the two ports to the emulator; "
+          "for several links, specify --trunk and --bridge instead");
     }
   } else if (deflection.trunk.empty()) {
     throw UsageError(

@@ -53,7 +53,7 @@ std::string FateJson(std::string_view pipeline, const Packet& packet, Fate fate,
 
 std::string FateComment(std::string_view pipeline, const Packet& packet, Fate fate, Instant at) {
   const int64_t inside = (at - packet.arrived).nanoseconds();
-  return fmt::format("{}, packet {} of {}, arrived {}.{:09} s before{}{}{}", FateName(fate),
+  return fmt::format("{}, packet {} of {}, arrived {}.{:09} s earlier{}{}{}", FateName(fate),
                      packet.number, pipeline, inside / 1000000000, inside % 1000000000,
                      packet.duplicate ? ", duplicate" : "", packet.corrupted ? ", corrupted" : "",
                      packet.marked ? ", marked" : "");

@@ -29,7 +29,7 @@ std::string TraceHeader(TraceFormat format, const std::vector<std::string>& pipe
 // nanoseconds.
 std::string FateJson(std::string_view pipeline, const Packet& packet, Fate fate, Instant at);
 // Returns the comment of a packet in a pcapng file: "delivered, packet 1 of NAME, arrived
-// 0.001000000 s before, corrupted".
+// 0.001000000 s earlier, corrupted".
 std::string FateComment(std::string_view pipeline, const Packet& packet, Fate fate, Instant at);
 
 // Returns the lines of a link's log for an arrival and for a fate; `start`: the path's start.

@@ -90,10 +90,10 @@ TEST(FateTraceTest, ALineOfJsonSaysEverything) {
 TEST(FateTraceTest, ACommentSaysItToAReader) {
   Packet packet{.frame = 1, .bytes = 60, .number = 7, .arrived = At(5), .ready = At(5)};
   EXPECT_EQ(FateComment("a/up", packet, Fate::kAqm, At(1500000005)),
-            "aqm, packet 7 of a/up, arrived 1.500000000 s before");
+            "aqm, packet 7 of a/up, arrived 1.500000000 s earlier");
   packet.corrupted = true;
   EXPECT_EQ(FateComment("a/up", packet, Fate::kDelivered, At(5)),
-            "delivered, packet 7 of a/up, arrived 0.000000000 s before, corrupted");
+            "delivered, packet 7 of a/up, arrived 0.000000000 s earlier, corrupted");
 }
 
 std::string TraceOf(TraceFormat format, uint64_t seed, test::Polling polling) {

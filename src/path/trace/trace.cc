@@ -22,7 +22,8 @@ void AddTimed(DelayTrace& trace, std::string_view line) {
     throw UsageError("times must increase from line to line");
   }
   if (word == "repeat") {
-    if (trace.times.empty()) throw UsageError("a trace that repeats must have a duration above 0");
+    if (trace.times.empty())
+      throw UsageError("a trace that repeats must have a duration greater than 0");
     trace.round = time;
     return;
   }

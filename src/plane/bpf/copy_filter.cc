@@ -14,8 +14,9 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr Object::Purpose kOfCopies{"eBPF filter for data plane userspace",
-                                    "the kernel drops its copies of the packets itself"};
+constexpr Object::Purpose kOfCopies{
+    "eBPF filter for data plane userspace",
+    "without this filter, the kernel of a node receives a copy of every packet and drops the copy"};
 
 template <class Key>
 Key NetworkKey(const wire::IpPrefix& network) {
@@ -91,7 +92,7 @@ void CopyFilter::Discard(const std::set<wire::Family>& families) {
   const uint32_t only = 0;
   const uint32_t value = (families.contains(wire::Family::kIpv4) ? VIADUCT_COPY_IPV4 : 0) |
                          (families.contains(wire::Family::kIpv6) ? VIADUCT_COPY_IPV6 : 0);
-  state_->variables.Set(only, value, "store which copies a kernel does not need");
+  state_->variables.Set(only, value, "set the address families that the eBPF filter discards");
 }
 
 void CopyFilter::AttachTo(int namespace_fd, const std::set<int>& ifindexes) {

@@ -26,7 +26,8 @@ uint32_t PlacesFor(const std::vector<Interface>& ports) {
     if (taken.size() == ports.size()) return places;
   }
   throw EnvironmentError(
-      "eBPF data plane: the index numbers of a node's interfaces are too far apart");
+      "eBPF data plane: the interface indices of a node do not fit into the program's table; use "
+      "another data_plane");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ struct Joiner::State {
               requests.insert(KeyOf(*static_cast<const viaduct_join_key*>(event)));
               return requests.size() < kMaxRequests;
             },
-            "map the requests of joined paths") {}
+            "map the request buffer of data plane joined") {}
 
   void SetPort(const JoinWire::End& end, const JoinWire::End& other) {
     viaduct_join_port port{};
@@ -113,11 +113,11 @@ struct Joiner::State {
     Copy(other.mac, port.far_mac);
     if (end.loss) {
       const auto number = static_cast<uint32_t>(loss_numbers.size());
-      losses.Set(number, RawLoss(*end.loss), "set up the losses of a wire");
+      losses.Set(number, RawLoss(*end.loss), "set up the losses of a link for data plane joined");
       loss_numbers[end.ifindex] = number;
       port.loss = number + 1;
     }
-    ports.Set(end.ifindex, port, "set up a wire of joined paths");
+    ports.Set(end.ifindex, port, "set up a link for data plane joined");
   }
 
   // Writes the lossy wires of a path into the program's map. Returns the index of the first wire,
@@ -127,7 +127,7 @@ struct Joiner::State {
     for (size_t i = ends.size(); i > 0; --i) {
       const viaduct_loss_on_way wire{loss_numbers.at(ends[i - 1]), next};
       next = places.at(i - 1);
-      losses_on_way.Set(next, wire, "store the losses of a wire");
+      losses_on_way.Set(next, wire, "store the losses of a link for data plane joined");
     }
     return next;
   }
@@ -223,7 +223,7 @@ void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
 void Joiner::SetFarMac(int port, const wire::MacAddress& mac) {
   viaduct_join_port value = CountersOf(port);
   Copy(mac, value.far_mac);
-  state_->ports.Replace(port, value, "change a wire of joined paths");
+  state_->ports.Replace(port, value, "change a link for data plane joined");
 }
 
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t counter) const {
@@ -241,13 +241,15 @@ void Joiner::ClearTraffic(uint32_t counter) {
 }
 
 viaduct_join_port Joiner::CountersOf(int port) const {
-  return state_->ports.Get<viaduct_join_port>(port, "read the counters of a wire");
+  return state_->ports.Get<viaduct_join_port>(port,
+                                              "read the counters of a link for data plane joined");
 }
 
 std::optional<viaduct_wire_loss> Joiner::LossOf(int port) const {
   const auto number = state_->loss_numbers.find(port);
   if (number == state_->loss_numbers.end()) return std::nullopt;
-  return state_->losses.GetLocked<viaduct_wire_loss>(number->second, "read the losses of a wire");
+  return state_->losses.GetLocked<viaduct_wire_loss>(
+      number->second, "read the losses of a link for data plane joined");
 }
 
 }  // namespace viaduct::bpf

@@ -26,7 +26,7 @@ struct RBridgeProgram::State {
               events.push_back(*static_cast<const viaduct_rbridge_event*>(event));
               return events.size() < kMaxEvents;
             },
-            "map the events of an RBridge's eBPF data plane") {}
+            "map the event buffer of an RBridge's eBPF data plane") {}
 
   void AddPort(uint32_t number, const Interface& port) {
     static constexpr const char* kDoing = "set up a port of an RBridge's eBPF data plane";

@@ -58,11 +58,14 @@ constexpr const char* kAsked = "requested by the scenario";
 Choice ChooseForRouter(const NodePlace& place, const std::string& by_hop) {
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane,
-            "the node has no two interfaces between which eBPF could forward packets"};
+            "the node has fewer than two interfaces, or no interface that is connected directly "
+            "(without a SPEC) to another node, so eBPF cannot forward packets"};
   }
   static const std::string reason = bpf::Unavailable();
   if (!reason.empty()) return {&kKernelPlane, reason};
-  return {&kEbpfPlane, "the fastest data plane hop by hop; paths are not joined: " + by_hop};
+  return {
+      &kEbpfPlane,
+      "the fastest data plane that forwards hop by hop; data plane joined is not used: " + by_hop};
 }
 
 Choice ChooseForRBridge(const NodePlace&, const std::string&) {
@@ -83,9 +86,9 @@ Choice ChooseUserspace(const NodePlace&, const std::string&) {
           kAsked, reason)};
 }
 
-constexpr Refusal kNoProgramDevice{
-    Feature::kProgramDevice,
-    "program addresses are supported only on nodes whose data plane is the simulator"};
+constexpr Refusal kNoProgramDevice{Feature::kProgramDevice,
+                                   "program addresses (of programs on a TUN device of the node) "
+                                   "are supported only on nodes whose data plane is the simulator"};
 constexpr Refusal kNoSimulatedTcp{
     Feature::kSimulatedTcp,
     "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "

@@ -137,7 +137,7 @@ void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcome
   while (true) {
     const ssize_t received = recv(fd, buffer.data(), buffer.size(), 0);
     if (received < 0 && errno == EINTR) continue;
-    SystemCall("receive the kernel's answers about routes", received);
+    SystemCall("receive the kernel's responses to route requests", received);
     auto left = static_cast<unsigned int>(received);
     for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
          message = NLMSG_NEXT(message, left)) {
@@ -189,7 +189,8 @@ std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector
     if (hops.empty()) {
       refused->push_back({route, "the interface does not exist"});
     } else if (MixesFamilies(route)) {
-      refused->push_back({route, "gateway and destination are of different address families"});
+      refused->push_back(
+          {route, "the gateway and the destination have different address families"});
     } else {
       const bool is_known = desired_.contains(KeyOf(route));
       requests.push_back({is_known ? sys::RouteAction::kReplace : sys::RouteAction::kCreate, &route,

@@ -146,7 +146,8 @@ TEST_F(KernelRoutesTest, RefusedRoutesAreNamedAndTheRestIsApplied) {
     } catch (const RouteError& error) {
       ASSERT_EQ(error.refused().size(), 3u);
       EXPECT_THAT(error.what(), HasSubstr("3 of 5 routes refused"));
-      EXPECT_THAT(error.what(), HasSubstr("10.9.3.0/24 via 10.0.0.2 dev nowhere0: no such"));
+      EXPECT_THAT(error.what(),
+                  HasSubstr("10.9.3.0/24 via 10.0.0.2 dev nowhere0: the interface does not exist"));
       EXPECT_THAT(error.what(), HasSubstr("10.9.2.0/24 via 10.0.0.1 dev eth0: "));
     }
     EXPECT_EQ(place.Ours(), 2u);

@@ -12,7 +12,8 @@ namespace {
 const forward::ProgramDescription& ProgramOf(const NodePlace& place) {
   if (!place.program)
     throw UsageError(
-        "the data plane of the node is a forwarding program, but no program is specified");
+        "the data plane of the node is a forwarding program, but no program is specified; set "
+        "data_plane.program");
   return *place.program;
 }
 

@@ -10,7 +10,8 @@ namespace viaduct::forward {
 namespace {
 
 std::span<Word> Checked(std::span<Word> words) {
-  if (words.size() < event_ring::kWords) throw UsageError("too little shared memory for events");
+  if (words.size() < event_ring::kWords)
+    throw UsageError("the shared memory is too small for the events");
   return words;
 }
 

@@ -54,7 +54,7 @@ void Apply(const nlmsghdr* message, NeighbourTable* table) {
 
 UniqueFd NeighbourMonitor::Open() {
   UniqueFd opened(
-      SystemCall("open a neighbour monitor",
+      SystemCall("open a netlink socket for neighbours",
                  socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)));
   // A buffer above the system's limit needs the privileges of the process that opens the socket. A
   // failure is ignored, as the buffer's size affects only speed.
@@ -62,7 +62,7 @@ UniqueFd NeighbourMonitor::Open() {
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = RTMGRP_NEIGH;
-  SystemCall("subscribe to neighbours",
+  SystemCall("subscribe to changes of neighbours",
              bind(opened.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
   return opened;
 }

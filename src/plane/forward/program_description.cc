@@ -59,16 +59,16 @@ const ProgramKind& LoadLibrary(const std::string& file) {
   if (exported == nullptr) {
     throw UsageError(
         fmt::format("forwarding program: {}: the library does not export a forwarding program; add "
-                    "VIADUCT_FORWARDING_PROGRAM(Class) to its source",
+                    "VIADUCT_FORWARDING_PROGRAM(Class) to the source",
                     path));
   }
   const ExportedProgram mine{};
   if (exported->interface != mine.interface || exported->kind_size != mine.kind_size ||
       exported->node_size != mine.node_size || exported->outbox_size != mine.outbox_size) {
-    throw UsageError(
-        fmt::format("forwarding program: {}: was compiled with the headers of another version of "
-                    "Viaduct; compile the program again",
-                    path));
+    throw UsageError(fmt::format(
+        "forwarding program: {}: the library was compiled with the headers of another version of "
+        "Viaduct; compile the program again",
+        path));
   }
   DescribeProgram(exported->kind, path).Check();
   return exported->kind;
@@ -97,7 +97,7 @@ void ProgramDescription::Check() const {
     throw UsageError(fmt::format("forwarding program {}: {}", name, what));
   };
   if (outcomes.empty() || outcomes.front() != "forwarded") {
-    fail("the first of its outcomes must be \"forwarded\"");
+    fail("the first outcome must be \"forwarded\"");
   }
   if (outcomes.size() > kMaxOutcomes) {
     fail(fmt::format("the program has {} outcomes, but at most {} are supported", outcomes.size(),

@@ -21,7 +21,7 @@ void Write(const char* text) {
 // Reports the signal that ends the process, and the running program. Calls only functions that a
 // signal handler may call (signal-safety(7)).
 void Tell(int number) {
-  Write(whose_turn != nullptr ? whose_turn : "outside of forwarding programs");
+  Write(whose_turn != nullptr ? whose_turn : "the forwarder, outside of forwarding programs");
   if (number == SIGALRM) {
     Write(": did not return for 5 s\n");
   } else {

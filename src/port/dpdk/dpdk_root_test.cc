@@ -195,7 +195,7 @@ TEST_F(DpdkTest, RefusesInOneLineWithTheReason) {
   expect({.interface = "net_nothing0,iface=b0"}, "DPDK: cannot open the device net_nothing0");
   expect({.interface = "0000:ff:1f.7"}, "DPDK: cannot open the device 0000:ff:1f.7");
   expect({.interface = "net_tap0,iface=t0", .filter = "tcp"},
-         "filters are supported only on interfaces");
+         "filters are supported only on kernel interfaces");
   expect({.interface = "b0", .filter = "nonsense"}, "nonsense");
   network.b.Run("ip tuntap add tun0 mode tun; ip link set tun0 up");
   expect({.interface = "tun0"}, "does not carry Ethernet frames");

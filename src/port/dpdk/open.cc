@@ -88,12 +88,16 @@ Device DeviceOfItsOwn(const Request& request) {
   const auto refuse = [&](const char* reason) {
     throw UsageError(fmt::format("DPDK device {}: {}", request.interface, reason));
   };
-  if (!request.filter.empty()) refuse("filters are supported only on interfaces of the kernel");
-  if (!request.qdisc_bypass) refuse("its frames cannot pass through a queueing discipline");
+  if (!request.filter.empty())
+    refuse("filters are supported only on kernel interfaces; remove the filter");
+  if (!request.qdisc_bypass)
+    refuse(
+        "frames of a DPDK device cannot pass through a queueing discipline; set QdiscBypass to "
+        "true");
   if (request.interface.starts_with("net_af_xdp")) {
     refuse(
-        "this driver leaves its program attached to the interface when the process is killed; use "
-        "af_xdp");
+        "this driver leaves its XDP program attached to the interface if the process is killed; "
+        "use af_xdp");
   }
   Device device;
   device.name = request.interface;
@@ -116,7 +120,8 @@ void CheckUsable() {
   if (!Unavailable().empty()) throw EnvironmentError(Unavailable() + "; use AF_PACKET");
   if (geteuid() != 0) {
     throw EnvironmentError(
-        "DPDK opens devices in the process that uses them, which must run as root; use AF_PACKET");
+        "this process must run as root to use DPDK, which opens devices in the process that uses "
+        "the devices; run as root, or use AF_PACKET");
   }
 }
 
@@ -132,8 +137,8 @@ std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
   return open(std::move(device));
 } catch (const SystemError& error) {
   if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
-  throw EnvironmentError(
-      fmt::format("DPDK on {} needs root ({}); use AF_PACKET", request.interface, error.what()));
+  throw EnvironmentError(fmt::format("DPDK on {} requires root ({}); run as root, or use AF_PACKET",
+                                     request.interface, error.what()));
 }
 
 sys::Feature Probe() {
@@ -153,7 +158,7 @@ sys::Feature Probe() {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
     feature.remedy = Unavailable().empty()
-                         ? "see the error"
+                         ? "resolve the error"
                          : "install the package viaduct-dpdk; if Viaduct was built from source: "
                            "apt-get install libdpdk-dev, and build Viaduct again";
   }

@@ -37,7 +37,8 @@ struct Registration {
 
 [[noreturn]] void Refuse(const std::string& interface, int error) {
   const char* why = error == EBUSY    ? "another program uses the interface"
-                    : error == EINVAL ? "the netmap module has a different API version"
+                    : error == EINVAL ? "the netmap module has another API version than the netmap "
+                                        "headers with which Viaduct was compiled"
                     : error == ENXIO  ? "netmap cannot open the interface"
                                       : std::strerror(error);
   throw EnvironmentError(fmt::format("netmap on interface {}: {}; use AF_PACKET", interface, why));
@@ -59,8 +60,8 @@ nmreq_register Register(int device, const std::string& interface) {
 UniqueFd OpenDevice() {
   const int fd = open(NETMAP_DEVICE_NAME, O_RDWR | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) {
-    throw EnvironmentError("there is no " NETMAP_DEVICE_NAME
-                           ": load the netmap module, or use AF_PACKET");
+    throw EnvironmentError(NETMAP_DEVICE_NAME
+                           " does not exist; load the netmap module, or use AF_PACKET");
   }
   return UniqueFd(SystemCall("open " NETMAP_DEVICE_NAME " (needs root)", fd));
 }

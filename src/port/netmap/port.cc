@@ -42,8 +42,9 @@ Port::Port(Registered registered)
       longest_(registered_.mtu + wire::EthernetHeader::kSize + 2 * wire::VlanTag::kSize) {
   netmap_if& interface = *registered_.interface;
   if (interface.ni_tx_rings == 0 || interface.ni_rx_rings == 0) {
-    throw EnvironmentError(fmt::format("netmap on interface {}: the interface has no rings",
-                                       std::string(interface.ni_name)));
+    throw EnvironmentError(fmt::format(
+        "netmap on interface {}: netmap has no send ring or no receive ring for the interface",
+        std::string(interface.ni_name)));
   }
   send_ = NETMAP_TXRING(&interface, 0);
   for (uint32_t ring = 0; ring < interface.ni_rx_rings; ++ring) {
@@ -53,8 +54,8 @@ Port::Port(Registered registered)
   }
   if (longest_ > size_t{send_->nr_buf_size} * (send_->num_slots - 1)) {
     throw EnvironmentError(fmt::format(
-        "netmap on interface {}: its {} slots of {} bytes cannot hold a frame of its MTU of {} "
-        "bytes",
+        "netmap on interface {}: the {} slots of {} bytes of the send ring are too small for a "
+        "frame of the interface's MTU of {} bytes; reduce the MTU",
         std::string(interface.ni_name), send_->num_slots, send_->nr_buf_size, registered_.mtu));
   }
   bytes_.resize(send_->num_slots);
@@ -208,9 +209,9 @@ io::PortCounters Port::Counters() {
 }
 
 std::string Port::Description() const {
-  return fmt::format("netmap: {} receive ring{}, {} slots of {} bytes, bytes in flight exact",
-                     receive_.size(), receive_.size() == 1 ? "" : "s", send_->num_slots,
-                     send_->nr_buf_size);
+  return fmt::format(
+      "netmap: {} receive ring{}, {} slots of {} bytes in the send ring, bytes in flight exact",
+      receive_.size(), receive_.size() == 1 ? "" : "s", send_->num_slots, send_->nr_buf_size);
 }
 
 }  // namespace viaduct::netmap

@@ -10,7 +10,7 @@ sys::Feature Probe() {
   feature.purpose = "path --port netmap (not tested on a kernel with netmap)";
   feature.detail = Unavailable();
   if (feature.detail.empty() && access("/dev/netmap", R_OK | W_OK) != 0) {
-    feature.detail = "there is no /dev/netmap";
+    feature.detail = "/dev/netmap does not exist";
   }
   const bool is_here = feature.detail.empty();
   feature.state = is_here ? sys::Feature::State::kPresent : sys::Feature::State::kAbsent;

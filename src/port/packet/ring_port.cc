@@ -131,7 +131,7 @@ class RingPort::Impl {
   std::string Description() const {
     const std::string kind = std::string("AF_PACKET ring") + (blocks_ ? " of blocks" : "");
     const uint32_t status = ring_->last_status();
-    return kind + ((status & TP_STATUS_TS_SOFTWARE) != 0 ? ", frames stamped on arrival" : "");
+    return kind + ((status & TP_STATUS_TS_SOFTWARE) != 0 ? ", frames timestamped on arrival" : "");
   }
 
  private:

@@ -480,7 +480,7 @@ TEST_P(RingPortRingsRootTest, StampsFramesOnArrivalIfAsked) {
     EXPECT_GE(received[0].received.nanoseconds(), before);
     EXPECT_LE(received[0].received.nanoseconds(), now());
   }
-  EXPECT_EQ(b.Description(), ring + ", frames stamped on arrival");
+  EXPECT_EQ(b.Description(), ring + ", frames timestamped on arrival");
 }
 
 }  // namespace

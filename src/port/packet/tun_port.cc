@@ -147,7 +147,7 @@ PortCounters TunPort::Counters() {
 }
 
 std::string TunPort::Description() const {
-  return options_.vnet_header ? "TUN/TAP device, checksums and segmentation left to Viaduct"
+  return options_.vnet_header ? "TUN/TAP device with checksum and segmentation offload to Viaduct"
                               : "TUN/TAP device";
 }
 

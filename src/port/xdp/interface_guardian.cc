@@ -62,14 +62,14 @@ class Record {
         SystemCall("open /run/viaduct/.xdp/" + name,
                    openat(folder, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)));
     if (record.IsLast() && record.Read().empty()) record.Write(ends);
-    SystemCall("lock a record of offloads", flock(record.file_.get(), LOCK_SH));
+    SystemCall("lock a file in /run/viaduct/.xdp", flock(record.file_.get(), LOCK_SH));
     return record;
   }
   // Whether no other process needs the record. The caller must hold the lock of the folder. If
   // another process needs the record, this process loses its lock on the record.
   bool IsLast() const { return flock(file_.get(), LOCK_EX | LOCK_NB) == 0; }
   nlohmann::json Read() const {
-    const std::string text = ReadToEnd(Duplicate().get(), "a record of offloads");
+    const std::string text = ReadToEnd(Duplicate().get(), "a file in /run/viaduct/.xdp");
     const auto all = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     return all.is_object() ? all : nlohmann::json::object();  // no object: the record is new
   }
@@ -89,8 +89,8 @@ class Record {
                         std::back_inserter(names));
       all[NameOf(end)] = names;
     }
-    SystemCall("empty a record of offloads", ftruncate(file_.get(), 0));
-    WriteAll(Duplicate().get(), all.dump(), "a record of offloads");
+    SystemCall("empty a file in /run/viaduct/.xdp", ftruncate(file_.get(), 0));
+    WriteAll(Duplicate().get(), all.dump(), "a file in /run/viaduct/.xdp");
   }
 
   UniqueFd file_;

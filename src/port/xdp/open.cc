@@ -34,8 +34,9 @@ sys::LinkInfo Examine(const std::string& interface, const std::string& kind) {
   const bool is_source = link->kind.empty() || link->kind == "veth" || link->kind == "tun";
   if (!is_source || interface == "lo") {
     throw EnvironmentError(fmt::format(
-        "{} on interface {}: software of the kernel ({}) creates the frames of this interface, "
-        "with checksums and tags that are not in the frames' bytes; use AF_PACKET",
+        "{} on interface {}: a software device of the kernel ({}) creates the frames of this "
+        "interface, and the frames' bytes do not contain the checksums and VLAN tags; use "
+        "AF_PACKET",
         kind, interface, interface == "lo" ? "loopback" : link->kind));
   }
   return *link;
@@ -62,7 +63,7 @@ UniqueFd OpenSocket(const Request& request) {
 void AwaitCarrier(const sys::LinkInfo& before) {
   if (!before.running || sys::Netlink().AwaitRunning(before.name, kCarrierTimeout)) return;
   throw EnvironmentError(
-      fmt::format("AF_XDP on interface {}: the interface lost its carrier when the program was "
+      fmt::format("AF_XDP on interface {}: the interface lost its carrier when the XDP program was "
                   "attached, and the carrier did not return within {} s; use AF_PACKET",
                   before.name, kCarrierTimeout.ToSeconds()));
 }
@@ -168,8 +169,9 @@ io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) t
   return {std::move(opened.sockets), options};
 } catch (const SystemError& error) {
   if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
-  throw EnvironmentError(fmt::format("AF_XDP on interface {} needs root ({}); use AF_PACKET",
-                                     request.interface, error.what()));
+  throw EnvironmentError(
+      fmt::format("AF_XDP on interface {} requires root ({}); run as root, or use AF_PACKET",
+                  request.interface, error.what()));
 }
 
 }  // namespace viaduct::xdp

@@ -44,15 +44,16 @@ sys::Feature ProbeAfXdp() {
   try {
     const io::XdpState state = Try(kUsual);
     feature.state = sys::Feature::State::kPresent;
-    feature.purpose +=
-        fmt::format(": {} programs, {}; zero-copy if the driver supports it (--port auto tries)",
-                    state.native ? "native and generic" : "generic",
-                    HasMultiBuffer() ? "jumbo frames" : "no MTU above 3818 bytes");
+    feature.purpose += fmt::format(
+        ": {} mode, {}; zero-copy if the driver supports it (only then does --port auto use "
+        "AF_XDP)",
+        state.native ? "native and generic" : "generic",
+        HasMultiBuffer() ? "jumbo frames" : "an MTU of at most 3818 bytes");
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
     feature.remedy = Unavailable().empty()
-                         ? "a kernel with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL (Linux 6.1)"
+                         ? "use Linux 6.1 or later with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL"
                          : "apt-get install libxdp-dev libbpf-dev clang, and build Viaduct again";
   }
   return feature;

@@ -77,8 +77,9 @@ std::vector<viaduct_redirect_instruction> Compile(const std::string& interface,
   const sys::PacketFilter compiled = sys::PacketFilter::Compile(filter);
   for (const sock_filter& from : compiled.instructions()) {
     if (!IsExecutable(from)) {
-      Refuse(interface,
-             fmt::format("the filter \"{}\" uses data that is not part of a frame", filter));
+      Refuse(interface, fmt::format("the filter \"{}\" uses data that is not part of the frame, "
+                                    "which AF_XDP does not support",
+                                    filter));
     }
     instructions.push_back({from.code, from.jt, from.jf, from.k});
   }
@@ -95,7 +96,7 @@ std::string KernelsReason(int error) {
   const std::string log = messages.empty() ? "" : bpf::WriteLog(messages);
   const std::string words = bpf::LastWords(messages);
   return fmt::format("{}{}{}", std::strerror(error), words.empty() ? "" : " (" + words + ")",
-                     log.empty() ? "" : "; the whole log is in " + log);
+                     log.empty() ? "" : "; the full log is in " + log);
 }
 
 // Returns the meaning of the error with which a driver refuses a program (veth_xdp_set() in
@@ -103,11 +104,12 @@ std::string KernelsReason(int error) {
 std::string DriversReason(int error) {
   switch (error) {
     case EOPNOTSUPP:
-      return "its driver does not support XDP programs";
+      return "the driver of the interface does not support XDP programs";
     case ERANGE:
-      return "its MTU is too large for XDP";
+      return "the MTU of the interface is too large for XDP";
     case ENOSPC:
-      return "the interface has fewer receive queues than the other end has send queues";
+      return "the interface has fewer receive queues than the other end of the veth pair has send "
+             "queues";
     default:
       return std::strerror(error);
   }
@@ -145,9 +147,10 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
                              sizeof constants);
   const Programs present = ProgramsOn(ifindex);
   if (present && xdp_multiprog__is_legacy(present.get())) {
-    Refuse(interface, fmt::format("no other XDP program can be added, because the present program "
-                                  "was not attached by a dispatcher of libxdp ({})",
-                                  DescribePrograms(ifindex)));
+    Refuse(interface,
+           fmt::format("the interface already has an XDP program that was attached without "
+                       "libxdp's dispatcher, so no other XDP program can be added ({})",
+                       DescribePrograms(ifindex)));
   }
   if (present) {
     state_->others = xdp_multiprog__program_count(present.get());
@@ -185,9 +188,9 @@ void Program::AttachAlone(Mode mode) {
 void Program::AttachBeside(Mode mode) {
   const bool there_is_native = state_->mode == XDP_MODE_NATIVE;
   if ((mode == Mode::kNative && !there_is_native) || (mode == Mode::kGeneric && there_is_native)) {
-    Refuse(interface_,
-           fmt::format("the XDP programs that are already on the interface are in {} mode",
-                       there_is_native ? "native" : "generic"));
+    Refuse(interface_, fmt::format("all XDP programs of an interface must be in the same mode, but "
+                                   "the existing XDP programs are in {} mode",
+                                   there_is_native ? "native" : "generic"));
   }
   DECLARE_LIBXDP_OPTS(xdp_program_opts, options);
   options.obj = state_->object.get();
@@ -195,7 +198,7 @@ void Program::AttachBeside(Mode mode) {
   xdp_program* const program = xdp_program__create(&options);
   if (const long error = libxdp_get_error(program); error != 0) {
     Refuse(interface_,
-           "libxdp does not accept the program: " + KernelsReason(static_cast<int>(-error)));
+           "libxdp rejected the XDP program: " + KernelsReason(static_cast<int>(-error)));
   }
   state_->beside.reset(program);
   const int error = xdp_program__attach(program, ifindex_, state_->mode, 0);
@@ -207,7 +210,7 @@ void Program::AttachBeside(Mode mode) {
   }
   is_native_ = there_is_native;
   if (mode == Mode::kAuto && !is_native_)
-    why_generic_ = "the XDP programs that are already on the interface are generic";
+    why_generic_ = "the XDP programs that are already on the interface are in generic mode";
 }
 
 Program::~Program() {

@@ -63,7 +63,7 @@ int NumberOf(sys::Netlink& session, int network) {
   message.AppendHeader(header);
   message.PutU32(NETNSA_FD, static_cast<uint32_t>(network));
   try {
-    session.socket().Query(message, "query the number of a namespace", [&](const nlmsghdr* answer) {
+    session.socket().Query(message, "query the ID of a namespace", [&](const nlmsghdr* answer) {
       std::array<nlattr*, NETNSA_MAX + 1> attributes{};
       nlmsg_parse(const_cast<nlmsghdr*>(answer), sizeof header, attributes.data(), NETNSA_MAX,
                   nullptr);
@@ -134,7 +134,7 @@ std::optional<VethPeer> FindVethPeer(const std::string& interface) {
   if (!peer.network) {
     throw EnvironmentError(
         fmt::format("interface {}: the other end of this veth pair is in a network namespace that "
-                    "cannot be reached from here",
+                    "this process cannot find",
                     interface));
   }
   const auto link = sys::Netlink(peer.network.get()).FindLink(peer.ifindex);

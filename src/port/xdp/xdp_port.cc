@@ -54,7 +54,7 @@ std::string Mebibytes(uint64_t bytes) { return fmt::format("{:.1f} MiB", double(
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (error_number != ENOBUFS) throw SystemError("register memory for AF_XDP", error_number);
   throw EnvironmentError(
-      fmt::format("AF_XDP: {} of locked memory are needed here, but the limit for all processes of "
+      fmt::format("AF_XDP needs {} of locked memory, but the limit for all processes of "
                   "this user is {}; raise the limit (ulimit -l, LimitMEMLOCK=), or use AF_PACKET",
                   Mebibytes(memory.bytes()), Mebibytes(limit.rlim_cur)));
 }
@@ -261,7 +261,8 @@ class XdpPort::Impl {
     if (errno == EINVAL && state_.multi_buffer) {
       throw EnvironmentError(
           fmt::format("AF_XDP: frames of an MTU of {} need several chunks of {} bytes, but this "
-                      "kernel does not support multi-buffer frames (Linux 6.6); reduce the MTU to "
+                      "kernel does not support multi-buffer frames (supported since Linux 6.6); "
+                      "reduce the MTU to "
                       "at most {}, or use af_packet",
                       mtu_, memory_->chunk_bytes(), memory_->room() - kEthernet - kVlanTags));
     }

@@ -29,7 +29,7 @@ class XdpRing {
   XdpRing(int fd, int option, off_t offset, xdp_ring_offset xdp_mmap_offsets::*member,
           uint32_t size, bool producer)
       : size_(size), is_producer_(producer) {
-    SetSocketOption(fd, SOL_XDP, option, static_cast<int>(size), "of a ring of AF_XDP");
+    SetSocketOption(fd, SOL_XDP, option, static_cast<int>(size), "for the size of an AF_XDP ring");
     xdp_mmap_offsets offsets{};
     socklen_t length = sizeof offsets;
     SystemCall("getsockopt XDP_MMAP_OFFSETS",
@@ -38,7 +38,7 @@ class XdpRing {
     bytes_ = at.desc + size * sizeof(T);
     void* const memory =
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
-    if (memory == MAP_FAILED) throw SystemError("map a ring of AF_XDP", errno);
+    if (memory == MAP_FAILED) throw SystemError("map an AF_XDP ring", errno);
     memory_ = static_cast<std::byte*>(memory);
     producer_ = reinterpret_cast<uint32_t*>(memory_ + at.producer);
     consumer_ = reinterpret_cast<uint32_t*>(memory_ + at.consumer);

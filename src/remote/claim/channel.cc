@@ -63,7 +63,8 @@ std::vector<std::string> Channel::Serve() {
 }
 
 void Channel::Send(std::string_view line) {
-  if (output_.size() > kMaxWaiting) throw ChannelEnded("the other end does not read its messages");
+  if (output_.size() > kMaxWaiting)
+    throw ChannelEnded("the other end no longer reads from the control connection");
   tls_.Send(std::string(line) + "\n");
   output_ += tls_.Output();
   Flush();

@@ -50,7 +50,7 @@ Key ParseKey(std::string text, const std::string& file) {
   }
   if (is_key) return key;
   throw UsageError(fmt::format(
-      "{}: does not contain a key of {} hexadecimal digits; copy the hub's key file again", file,
+      "{} does not contain a key of {} hexadecimal digits; copy the hub's key file again", file,
       kDigits));
 }
 

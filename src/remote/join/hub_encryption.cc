@@ -123,7 +123,8 @@ InnerNetwork::Other DecodeOther(const json& json) {
   other.port = Member<uint16_t>(json, "port");
   if (other.inner.family != wire::Family::kIpv4 || other.inner.IsMulticast() ||
       other.inner.IsUnspecified()) {
-    throw UsageError(other.inner.ToString() + ": is not an inner address");
+    throw UsageError(other.inner.ToString() +
+                     " is not a valid inner address; expected a unicast IPv4 address");
   }
   return other;
 }

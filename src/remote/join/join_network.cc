@@ -29,7 +29,7 @@ UniqueFd OpenGiven(const std::string& into, const sys::Identity& user) {
       sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
     throw UsageError(
         fmt::format("--into {}: this namespace connects to the hub and cannot also be the node; "
-                    "specify another one",
+                    "specify another namespace",
                     into));
   }
   return network;
@@ -107,12 +107,14 @@ JoinRequest DecodeJoin(const json& json) {
   }
   if (request.offer.port < kFirstFreePort) {
     throw UsageError(
-        fmt::format("the hub's UDP port is {}, but ports below {} are reserved for the system",
+        fmt::format("the hub's UDP port is {}, but ports below {} are reserved for the system; "
+                    "start the hub with another --port",
                     request.offer.port, kFirstFreePort));
   }
   request.hub = wire::IpAddress::Parse(ipc::Member<std::string>(json, "hub"));
   if (request.hub.IsMulticast() || request.hub.IsUnspecified()) {
-    throw UsageError(request.hub.ToString() + ": is not a unicast address of a hub");
+    throw UsageError(request.hub.ToString() +
+                     " is not a unicast address; a hub needs a unicast address");
   }
   request.into = ipc::Member<std::string>(json, "into");
   request.secret = claim::TunnelKey::Parse(ipc::Member<std::string>(json, "secret"));
@@ -214,9 +216,9 @@ void JoinNetwork::CreateInterface() {
   } catch (const SystemError& error) {
     if (error.error_number() != EEXIST) throw;
     throw EnvironmentError(fmt::format(
-        "VXLAN identifier {} at UDP port {} is in use by another VXLAN interface of this network "
-        "namespace, such as a joined node of another hub (viaduct ls); set another "
-        "nodes.NAME.vni, start the hub with another --port, or join from another network namespace",
+        "VNI {} on UDP port {} is in use by another VXLAN interface of this network namespace, "
+        "such as a joined node of another hub (viaduct ls); set another nodes.NAME.vni, start the "
+        "hub with another --port, or join from another network namespace",
         link.vni, link.port));
   }
   sys::Netlink inside(inside_.get());
@@ -226,7 +228,7 @@ void JoinNetwork::CreateInterface() {
 void JoinNetwork::ChangeHub(const claim::EncryptedTunnel& tunnel) {
   const auto& first = request_.offer.wireguard;
   if (!inner_ || !first || tunnel.hub != first->hub || tunnel.client != first->client) {
-    throw UsageError("the parameters of the hub's tunnel have changed");
+    throw UsageError("the parameters of the hub's tunnel have changed; run viaduct join again");
   }
   if (hub_key_ && *hub_key_ != tunnel.key) inner_->Remove(*hub_key_);
   inner_->Set({tunnel.key, tunnel.hub, request_.hub, tunnel.port});

@@ -125,7 +125,7 @@ class ClientHub {
 
   std::vector<std::unique_ptr<Underlay>> sockets_;
   std::vector<SocketShares*> shares_;  // the shares of each socket; empty: the clients do not share
-  std::string why_unshared_ = "not asked for";
+  std::string why_unshared_ = "the division was not requested";
   // The socket at the hub's port outside of the encryption, if there is an inner socket.
   std::optional<Underlay> outside_;
   Intake intake_;

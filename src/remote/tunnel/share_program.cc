@@ -15,8 +15,8 @@ namespace viaduct::tunnel {
 namespace {
 
 constexpr bpf::Object::Purpose kOfShares{
-    "the eBPF program at the tunnel's socket",
-    "a client that floods the hub can fill the socket buffer of all clients"};
+    "the eBPF program attached to the tunnel's socket",
+    "one client that floods the hub can therefore fill the receive buffer of all clients"};
 
 template <class T>
 std::unique_ptr<T, Unmap> MapTable(const bpf::Object& object, const char* name, size_t entries) {
@@ -25,7 +25,7 @@ std::unique_ptr<T, Unmap> MapTable(const bpf::Object& object, const char* name, 
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.Map(name).fd(), 0);
   if (memory == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr): a macro of the kernel's
-    throw EnvironmentError(SystemError("map a table of the kernel", errno).what());
+    throw EnvironmentError(SystemError("map an eBPF map into memory", errno).what());
   }
   return {static_cast<T*>(memory), Unmap{bytes}};
 }
@@ -40,7 +40,7 @@ Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room) {
   uint32_t index = VIADUCT_SHARE_FOREIGN;
   for (const uint32_t vni : vnis) {
     ++index;
-    by_vni.Set(vni, index, "store a VNI in a table of the kernel");
+    by_vni.Set(vni, index, "store a VNI in an eBPF map");
   }
   Shares shares{MapTable<viaduct_share>(object, "shares", vnis.size() + 1),
                 MapTable<viaduct_share_sum>(object, "share_sum", 1)};

@@ -50,8 +50,8 @@ std::string HubTable(const HubResult& hub) {
   }
   std::string text = result::FormatTable(rows);
   text += fmt::format(
-      "{} datagrams in {:.1f} s; datagrams of no client lost: {}\n"
-      "socket buffers: {} kB for receiving, {} kB for sending\n",
+      "{} datagrams received in {:.1f} s; lost datagrams that belonged to no client: {}\nsocket "
+      "buffers: {} kB for receiving, {} kB for sending\n",
       hub.datagrams, hub.seconds, CausesText(hub.drops), hub.receive_buffer / 1024,
       hub.send_buffer / 1024);
   if (hub.refused) {

@@ -30,7 +30,7 @@ std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scen
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port) {
   const auto settings = std::ranges::find(scenario.nodes, node, &scenario::NodeSettings::name);
   if (settings == scenario.nodes.end() || !settings->remote) {
-    throw UsageError(node + ": is not a remote node");
+    throw UsageError(node + " is not a remote node");
   }
   const auto vni = static_cast<uint32_t>(settings->remote->vni);
   claim::Offer offer;

@@ -125,7 +125,7 @@ HubRecord::~HubRecord() {
 
 nlohmann::json HubRecord::Serve(const engine::ControlRequest& request) {
   if (request.kind != engine::ControlRequest::Kind::kStats) {
-    throw UsageError("cannot change a SPEC of a hub: its links are simulated");
+    throw UsageError("cannot change a SPEC of a hub: the links of a hub are simulated");
   }
   hub_.AskStatistics();
   return {};

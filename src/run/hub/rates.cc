@@ -79,11 +79,10 @@ void CheckHubRates(const scenario::Scenario& scenario) {
       unlimited = fmt::format("no link of {} has a rate", flow.from);
     }
     if (unlimited.empty()) continue;
-    throw UsageError(
-        fmt::format("{0}: flows[{1}]: the flow has no rate, and {2}, so that nothing limits the "
-                    "flow in a simulated "
-                    "hub; set flows[{1}].rate, or the rate of a link (spec: rate=100Mbit)",
-                    scenario.file, i, unlimited));
+    throw UsageError(fmt::format(
+        "{0}: flows[{1}]: the flow has no rate, and {2}, so nothing limits the flow in a simulated "
+        "hub; set flows[{1}].rate, or the rate of a link (spec: rate=100Mbit)",
+        scenario.file, i, unlimited));
   }
 }
 

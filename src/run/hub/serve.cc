@@ -71,13 +71,13 @@ void CheckAddress(const std::string& text) {
   const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
   if (address.IsMulticast()) {
     throw UsageError(
-        fmt::format("--address {}: is a multicast address; specify a unicast address", text));
+        fmt::format("--address {} is a multicast address; specify a unicast address", text));
   }
   if (wire::IsLinkLocal(address)) {
-    throw UsageError(fmt::format(
-        "--address {}: is a link-local address, which tunnels to other machines cannot use; "
-        "specify another address of this machine, or omit --address",
-        text));
+    throw UsageError(
+        fmt::format("--address {} is a link-local address, which tunnels to other machines cannot "
+                    "use; specify another address of this machine, or omit --address",
+                    text));
   }
 }
 
@@ -99,8 +99,8 @@ void CheckEncryptable(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
     throw UsageError(fmt::format(
-        "--encrypt: the client of node {} is {} without a key, whose frames cannot be encrypted; "
-        "set remote: true, for viaduct join",
+        "--encrypt: node {} accepts {} as its client without a key, so the frames cannot be "
+        "encrypted; set remote: true, and connect the client with viaduct join",
         node.name, node.remote->address ? node.remote->address->ToString() : "any machine"));
   }
 }

@@ -40,7 +40,7 @@ class SimulatedHub final : public Hub, private SimulatedTraffic {
       if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
     });
     if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kServeTimeout)) {
-      throw Error("the simulator hangs: no connection for the hub's clients");
+      throw Error("the simulator hangs: it does not serve the hub's clients yet");
     }
   }
 

@@ -24,7 +24,7 @@ void CheckNode(const scenario::Scenario& scenario, const std::string& name,
   const auto node = std::ranges::find(scenario.nodes, name, &scenario::NodeSettings::name);
   if (node == scenario.nodes.end() || !node->remote) return;
   throw UsageError(fmt::format(
-      "{}: {}: node {} is remote, so that its programs run on its client; specify another node",
+      "{}: {}: node {} is remote, so programs of the node run on its client; specify another node",
       scenario.file, where, name));
 }
 

@@ -34,8 +34,8 @@ A ping sends ICMP echo requests at fixed times, independent of replies, and wait
 the kernel's time stamp of the reply, so delays of this program do not matter. A ping needs CAP_NET_RAW, or your group in the
 sysctl net.ipv4.ping_group_range (which a lab sets).
 
-If the network is within one kernel, the system call of the sender executes the whole path, so that
-with "--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
+If the network is within one kernel, the system call of the sender takes the packet along the complete path, so
+with "--rate max" the path slows the sender down instead of losing packets: offered_pps is then the rate of the path.
 )";
 
 struct Texts {
@@ -58,7 +58,7 @@ void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--bind", options.bind, "the source address");
   app.add_option("--interface", options.interface,
-                 "the interface on which packets to a multicast group leave");
+                 "the outgoing interface for packets to a multicast group");
   app.add_flag(
       "--frames", options.frames,
       "send Ethernet frames directly on the interface, without the IP stack (needs CAP_NET_RAW)");
@@ -78,9 +78,9 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
   app.add_option("--interface", options.socket.interface,
                  "the only interface on which to join --group");
   app.add_option("--duration", texts.receive_duration,
-                 "the time after which the receiver ends in any case");
+                 "end after this time, even if packets still arrive");
   app.add_option("--linger", texts.linger,
-                 "the time without packets after the sender's end marker that ends the flow")
+                 "after the sender's end marker, end when no packet has arrived for this time")
       ->capture_default_str();
   app.add_option("--clock-ahead", texts.clock_ahead,
                  "the nanoseconds by which this machine's monotonic clock is ahead of the "
@@ -99,8 +99,9 @@ void AddPing(CLI::App& app, PingOptions& options, Texts& texts) {
       ->check(CLI::Range(0, kMaxPayload));
   app.add_option("--interval", texts.ping_interval, "the time from one request to the next")
       ->capture_default_str();
-  app.add_option("--duration", texts.ping_duration,
-                 "the time to send requests; default: --count requests, or until SIGINT");
+  app.add_option(
+      "--duration", texts.ping_duration,
+      "how long to send requests; default: until --count requests are sent, or until SIGINT");
   app.add_option("--count", texts.count, "stop after this many requests")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--bind", options.bind, "the source address");
@@ -140,8 +141,8 @@ void FinishPing(PingOptions& options, const Texts& texts) {
                                  texts.ping_to));
   }
   if (!options.bind.empty() && MakeEndpoint(options.bind, 0).family() != options.to.family()) {
-    throw UsageError(fmt::format("--bind {}: not of the same address family as {}", options.bind,
-                                 texts.ping_to));
+    throw UsageError(fmt::format("--bind {}: the address family differs from that of {}",
+                                 options.bind, texts.ping_to));
   }
   options.rate = 1 / PositiveDuration(texts.ping_interval, "--interval").ToSeconds();
   options.duration = texts.ping_duration.empty() ? Duration::Seconds(100 * 365 * 86400LL)

@@ -124,7 +124,7 @@ std::string ToText(const result::LoadSent& report) {
       "offered {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
       report.offered, report.size, report.seconds, report.offered_pps, report.offered_rate / 1e6);
   if (report.target_pps) {
-    text += fmt::format("lateness of the pacer: {}; schedule shifted by {:.3f} s\n",
+    text += fmt::format("lateness of packets: {}; schedule shifted by {:.3f} s\n",
                         TimesText(report.late), report.slip_seconds);
   }
   for (const auto& [error, packets] : report.refused) {

@@ -35,7 +35,7 @@ KeysOf<Given> Given::Keys() {
       Always<&Given::version>("version", "text", "the version of the launching command"),
       Always<&Given::text>("text", "text", "the scenario, as the command prints it"),
       Always<&Given::file>("file", "a path", "the file from which the scenario was read"),
-      Always<&Given::hash>("hash", "text", "the hash of the whole scenario"),
+      Always<&Given::hash>("hash", "text", "the hash of the scenario"),
       Always<&Given::quiet>("quiet", "true or false", "whether progress is shown"),
       Always<&Given::directory>("directory", "a path", "the directory for results"),
       Always<&Given::command>("command", "words", "the command line")};
@@ -53,8 +53,9 @@ KeysOf<Met> Met::Keys() {
   static constexpr Key<Met> kKeys[] = {
       Always<&Met::stage>("stage", "text", "the name of the stage"),
       Always<&Met::start>("start", "ns", "the time at which the next stage begins"),
-      WhenSet<&Met::clocks>("clocks", "ns, by machine",
-                            "the time by which the clock of each machine is ahead"),
+      WhenSet<&Met::clocks>(
+          "clocks", "ns, by machine",
+          "the time by which each machine's clock is ahead of the clock of the machine of rank 0"),
       WhenSet<&Met::ranks>("ranks", "numbers, by machine", "the MPI rank of each machine")};
   return kKeys;
 }
@@ -100,10 +101,10 @@ RankMessage Decode(std::string_view text) {
   if (type == Given::kName) {
     const std::string version = message.value("version", "");
     if (version != run::Version()) {
-      throw EnvironmentError(fmt::format(
-          "this machine has viaduct {}, but the launching machine has viaduct {}; install "
-          "the same version on all",
-          run::Version(), version));
+      throw EnvironmentError(
+          fmt::format("this machine has viaduct {}, but the launching machine has viaduct {}; "
+                      "install the same version on all machines",
+                      run::Version(), version));
     }
   }
   return ipc::FromTagged<RankMessage>(kRanks, message);

@@ -37,7 +37,9 @@ MpiLink::MpiLink() {
   int type = 0;
   socklen_t length = sizeof type;
   if (getsockopt(fd(), SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
-    throw UsageError("viaduct rank is started by viaduct run, on each of a scenario's machines");
+    throw UsageError(
+        "viaduct rank cannot be run by hand; viaduct run starts viaduct rank on each machine of a "
+        "scenario");
   }
   pollfd wait{fd(), POLLIN, 0};
   std::optional<MpiFrame> first;

@@ -291,7 +291,9 @@ class Bridge {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("viaduct-mpi is started by `viaduct run` (mpirun)\n", stderr);
+    std::fputs(
+        "viaduct-mpi cannot be run by hand; `viaduct run` starts viaduct-mpi through mpirun\n",
+        stderr);
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);

@@ -42,9 +42,10 @@ void RankMachines::Enter(const scenario::Scenario& scenario) {
     link_.MeasureClocks();
   }
   if (machine_.empty()) {
-    throw UsageError(fmt::format(
-        "rank {}: this machine has none of the machines' addresses ({}); check the key machines",
-        link_.rank(), all));
+    throw UsageError(
+        fmt::format("rank {}: none of the addresses of the scenario's machines ({}) belongs to "
+                    "this machine; check the key machines",
+                    link_.rank(), all));
   }
   Send(0, machines::Meet{"hello", machine_});
   WaitFor([this] { return met_.contains("hello"); });

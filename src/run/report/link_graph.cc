@@ -102,10 +102,9 @@ std::map<std::string, LinkHistory> ReadLinkLog(std::istream& log, const std::str
     ++number;
     if (line.empty() || line[0] == '#' || ReadLine(line, links)) continue;
     if (log.eof()) break;  // the last line has no line end: a full disk has truncated it
-    throw UsageError(
-        fmt::format("{}:{}: not a line of a link's log; specify a file that "
-                    "`viaduct path --log` wrote",
-                    file, number));
+    throw UsageError(fmt::format(
+        "{}:{}: this line is not from a link log; specify a file that `viaduct path --log` wrote",
+        file, number));
   }
   return links;
 }

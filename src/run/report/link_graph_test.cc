@@ -64,7 +64,7 @@ TEST(LinkGraphTest, NamesTheLineThatIsNone) {
       Read("0 + 5 p\n" + std::string(line) + "\n");
       ADD_FAILURE() << line;
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("link.log:2: not a line of a link's log"));
+      EXPECT_THAT(error.what(), HasSubstr("link.log:2: this line is not from a link log"));
     }
   }
 }

@@ -221,7 +221,7 @@ std::string Convergence(const std::vector<RunResult>& runs) {
 // Returns the table of link events, with the times that routes and flows took to recover.
 std::string Events(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "time", "link", "change", "tables", "flow", "packets lost", "last loss",
-                "no loss from"}};
+                "no loss after"}};
   const auto after = [](const std::optional<double>& seconds) {
     return seconds ? fmt::format("+{:.3f} s", *seconds) : std::string("-");
   };
@@ -296,7 +296,9 @@ std::string Files(const std::vector<RunResult>& runs, const std::filesystem::pat
       const std::string missing =
           capture.dropped > 0 ? fmt::format(", {} missing", capture.dropped) : "";
       const std::string unfinished =
-          capture.unfinished ? fmt::format(", {} not as on the wire", *capture.unfinished) : "";
+          capture.unfinished
+              ? fmt::format(", {} larger than the MTU or without a checksum", *capture.unfinished)
+              : "";
       add(run, "capture", capture.link, capture.file,
           fmt::format("{} frames{}{}{}", capture.frames, missing, unfinished,
                       capture.error.empty() ? "" : ": " + capture.error));

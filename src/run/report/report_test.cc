@@ -137,10 +137,11 @@ TEST(TableTest, LossesOfTheStacksHavePlaces) {
   run.neighbour_discards = 12;
   run.simulator.counters["n1/stack"].drops["no_route"] = 3;
   run.flows[0].Lose("n1: ttl_expired", 2);
-  EXPECT_THAT(ResultTable(run),
-              AllOf(HasSubstr("lost at kernels' neighbour tables: 12 packets (too many waited"),
-                    HasSubstr("lost at n1/stack: 3 packets (no_route)\n"),
-                    HasSubstr(": 2 packets (n1: ttl_expired)\n")));
+  EXPECT_THAT(
+      ResultTable(run),
+      AllOf(HasSubstr("lost at kernels' neighbour tables: 12 packets (too many packets waited"),
+            HasSubstr("lost at n1/stack: 3 packets (no_route)\n"),
+            HasSubstr(": 2 packets (n1: ttl_expired)\n")));
 }
 
 TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
@@ -184,11 +185,12 @@ TEST(TableTest, ExplainsTheLossOfEachMode) {
   EXPECT_THAT(table, Not(HasSubstr("simulate: ")));
   offload.flows[0].Count(100, 50);
   none.flows[0].Count(10, 7);
-  EXPECT_THAT(ComparisonTable({none, offload}),
-              AllOf(HasSubstr("\noffload: lost elsewhere: at least 44 packets of flows, where no "
-                              "counter exists, such as at a next hop that does not answer\n"),
-                    HasSubstr("\nsimulate: lost elsewhere: at least 3 packets of flows, where no "
-                              "counter of the simulator exists\n")));
+  EXPECT_THAT(
+      ComparisonTable({none, offload}),
+      AllOf(HasSubstr("\noffload: lost elsewhere: at least 44 packets of flows, at places where "
+                      "there is no counter, such as a next hop that does not answer\n"),
+            HasSubstr("\nsimulate: lost elsewhere: at least 3 packets of flows, at places where "
+                      "the simulator has no counter\n")));
 }
 
 TEST(TableTest, SaysWhatAModeDoesNotReport) {
@@ -269,11 +271,11 @@ TEST(ReportTest, LinksToFilesThatAreThere) {
   RunResult run = Results("offload");
   run.simulator.captures = {{"a", (folder / "a.pcap").string(), 7, 0, {}, ""},
                             {"b", "/elsewhere/b.pcap", 7, 2, 3, "disk full"}};
-  EXPECT_THAT(
-      RenderHtml({run}, folder.string()),
-      AllOf(HasSubstr("<a href=\"a.pcap\">"), HasSubstr("href=\"programs/curl.txt\""),
-            HasSubstr("/elsewhere/b.pcap; 7 frames, 2 missing, 3 not as on a wire: disk full"),
-            Not(HasSubstr("href=\"/elsewhere"))));
+  EXPECT_THAT(RenderHtml({run}, folder.string()),
+              AllOf(HasSubstr("<a href=\"a.pcap\">"), HasSubstr("href=\"programs/curl.txt\""),
+                    HasSubstr("/elsewhere/b.pcap; 7 frames, 2 missing, 3 larger than the MTU or "
+                              "without a checksum: disk full"),
+                    Not(HasSubstr("href=\"/elsewhere"))));
   std::filesystem::remove_all(folder);
 }
 

@@ -129,8 +129,8 @@ std::string CountLines(const std::vector<FlowResult>& flows) {
   for (const FlowResult& flow : flows) {
     if (!flow.cut.value_or(false)) continue;
     text += fmt::format(
-        "flow '{}': some packets had not arrived at the end of the waiting time; "
-        "these packets count as lost\n",
+        "flow '{}': some packets had not arrived when the run stopped waiting for packets in "
+        "flight; these packets count as lost\n",
         flow.name);
   }
   return text;
@@ -157,10 +157,11 @@ std::string LossLines(const RunResult& run) {
   }
   text += AddressResolutionHint(losses);
   if (const uint64_t packets = result::LostElsewhere(run); packets > 0) {
-    text += fmt::format(
-        "lost elsewhere: at least {} packets of flows, where no counter {}\n", packets,
-        run.scenario.mode == "simulate" ? "of the simulator exists"
-                                        : "exists, such as at a next hop that does not answer");
+    text +=
+        fmt::format("lost elsewhere: at least {} packets of flows, at places where {}\n", packets,
+                    run.scenario.mode == "simulate"
+                        ? "the simulator has no counter"
+                        : "there is no counter, such as a next hop that does not answer");
   }
   return text + CountLines(run.flows);
 }
@@ -289,7 +290,9 @@ std::string FileLines(const std::vector<result::Capture>& captures,
   for (const result::Capture& capture : captures) {
     text += fmt::format(
         "capture {}: {} frames, {} dropped{}\n", capture.file, capture.frames, capture.dropped,
-        capture.unfinished ? fmt::format(", {} not as on the wire", *capture.unfinished) : "");
+        capture.unfinished
+            ? fmt::format(", {} larger than the MTU or without a checksum", *capture.unfinished)
+            : "");
   }
   for (const auto& [node, files] : states) {
     text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));

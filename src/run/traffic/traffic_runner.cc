@@ -180,7 +180,7 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
 void TrafficRunner::StartSender(FlowState& flow) {
   if (flow.done || finished_) return;
   if (!flow.ready) {
-    FinishFlow(flow, "the receiver does not become ready");
+    FinishFlow(flow, "the receiver was not ready when the flow was to start");
     return;
   }
   if (flow.sends_here) {
@@ -194,7 +194,8 @@ void TrafficRunner::StartSender(FlowState& flow) {
     if (flow.done) return;
     const bool sender = !flow.sender->wait_status();
     if (flow.receives_here || flow.commands.receiver.empty()) {
-      FinishFlow(flow, fmt::format("the {} does not exit in time", sender ? "sender" : "receiver"));
+      FinishFlow(flow, fmt::format("the {} did not exit within the timeout",
+                                   sender ? "sender" : "receiver"));
     }
     (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });

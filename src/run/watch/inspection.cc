@@ -148,7 +148,7 @@ InspectedNode InspectNode(broker::Client& client, const lab::Node& node, const j
   inspected.routes = KernelRoutes(netlink, infos);
   if (chosen != nullptr && chosen->in_simulator) {
     inspected.routes_elsewhere =
-        "the simulator forwards the packets of this node and holds the node's routes";
+        "the simulator forwards the packets of this node and has the node's routes";
   } else if (chosen != nullptr && !chosen->layout.kernel_forwards) {
     for (InspectedRoute& route : OwnRoutes(client, node.name)) {
       inspected.routes.push_back(std::move(route));

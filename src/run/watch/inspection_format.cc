@@ -156,7 +156,7 @@ KeysOf<InspectedInterface> InspectedInterface::Keys() {
       Always<&I::rx_dropped>("rx_dropped", "packets", "received packets that the kernel dropped"),
       Always<&I::tx_packets>("tx_packets", "packets", "packets that the interface has sent"),
       Always<&I::tx_bytes>("tx_bytes", "bytes", "the bytes of the sent packets"),
-      Always<&I::tx_dropped>("tx_dropped", "packets", "packets to send that the kernel dropped"),
+      Always<&I::tx_dropped>("tx_dropped", "packets", "outgoing packets that the kernel dropped"),
   };
   return kKeys;
 }
@@ -179,10 +179,9 @@ KeysOf<InspectedRoute> InspectedRoute::Keys() {
                        "the next hop, or several next hops that share the traffic"),
       Always<&R::metric>("metric", "a number",
                          "the metric of the route; the route with the lowest metric is preferred"),
-      Always<&R::from>(
-          "from", "text",
-          "the creator of the route: protocol (the simulator), kernel, static, or a number of "
-          "rtnetlink(7)"),
+      Always<&R::from>("from", "text",
+                       "what created the route: protocol (the simulator), kernel, static, or a "
+                       "protocol number as in rtnetlink(7)"),
   };
   return kKeys;
 }
@@ -212,13 +211,13 @@ KeysOf<InspectedLink> InspectedLink::Keys() {
   using L = InspectedLink;
   static constexpr Key<L> kKeys[] = {
       Always<&L::name>("name", "text", "the name of the link"),
-      Always<&L::kind>(
-          "kind", "pair, shared, between hosts or interface",
-          "the kind of link; interface: an interface of the machine, whose other end is outside"),
+      Always<&L::kind>("kind", "pair, shared, between hosts or interface",
+                       "the kind of link; interface: a link outside the lab, to which a physical "
+                       "interface of the machine is connected"),
       Always<&L::ends>("ends", "a list of text", "NODE:INTERFACE of each end that is in the lab"),
       Always<&L::specs>("specs", "a list of SPECs",
                         "the SPEC of the packets that each end sends, as set when the lab was "
-                        "built; empty for a plain wire"),
+                        "built; empty for a link without a SPEC"),
       WhenSet<&L::emulator>("emulator", "engine or kernel", "what emulates the SPECs"),
       Always<&L::statistics>(
           "statistics", "a list",
@@ -231,13 +230,15 @@ KeysOf<InspectedLink> InspectedLink::Keys() {
 KeysOf<InspectedForwarder> InspectedForwarder::Keys() {
   using F = InspectedForwarder;
   static constexpr Key<F> kKeys[] = {
-      Always<&F::pid>("pid", "a process", "the forwarder, or the last forwarder that ran"),
+      Always<&F::pid>("pid", "a process",
+                      "the process ID of the forwarder or, if it is not running, of the forwarder "
+                      "that ran last"),
       Always<&F::running>("running", "true or false",
                           "false if the forwarder exited and was not restarted"),
       Always<&F::restarts>(
           "restarts", "a number",
-          "the number of forwarders that exited unexpectedly and were to be restarted"),
-      WhenSet<&F::last_words>("last_words", "text", "why the last forwarder exited"),
+          "the number of attempts to restart the forwarder after an unexpected exit"),
+      WhenSet<&F::last_words>("last_words", "text", "why the forwarder exited most recently"),
   };
   return kKeys;
 }

@@ -136,9 +136,10 @@ void AddHubs(const std::vector<HubView>& hubs, result::Exposition& exposition) {
   };
   out.OfHubs("viaduct_hub_nodes", "gauge", "Remote nodes of the hub.",
              [](const HubResult& hub) { return hub.clients.size(); });
-  out.OfHubs("viaduct_hub_datagrams_total", "counter", "Datagrams that the hub has read.",
+  out.OfHubs("viaduct_hub_datagrams_total", "counter", "Datagrams that the hub has received.",
              [](const HubResult& hub) { return hub.datagrams; });
-  out.OfHubs("viaduct_hub_claims_total", "counter", "Nodes assigned to clients with the key.",
+  out.OfHubs("viaduct_hub_claims_total", "counter",
+             "Assignments of nodes to clients that have the key.",
              [](const HubResult& hub) { return hub.claims.value_or(0); });
   out.Causes("viaduct_hub_dropped_datagrams_total", "Lost datagrams that belonged to no client.",
              DropsOf);

@@ -114,7 +114,8 @@ std::string Respond(std::string_view head, bool is_loopback,
     return Answer("405 Method Not Allowed", "only GET and HEAD are supported\n",
                   "Allow: GET, HEAD\r\n");
   }
-  if (target != "/metrics") return Answer("404 Not Found", "only /metrics exists\n");
+  if (target != "/metrics")
+    return Answer("404 Not Found", "not found; the only page is /metrics\n");
   try {
     return Answer("200 OK", metrics(), "", method == "GET");
   } catch (const std::exception& error) {

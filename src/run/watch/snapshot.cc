@@ -23,7 +23,7 @@ namespace {
 
 using result::ClientResult, result::EngineResult, result::HubResult, result::PipelineResult;
 
-constexpr char kDeadTrouble[] = "killed; viaduct clean removes what is left";
+constexpr char kDeadTrouble[] = "the process was killed; run viaduct clean to remove what is left";
 
 std::string StateOfEntry(const sys::RegistryEntry& entry) {
   return entry.alive ? "running" : "dead";
@@ -47,7 +47,7 @@ void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
     view->statistics = ask();
   } catch (const SystemError& error) {
     view->trouble = error.error_number() == EACCES
-                        ? "owned by another user, who alone can read the statistics"
+                        ? "owned by another user; only the owner can read the statistics"
                         : error.what();
   } catch (const std::exception& error) {
     view->trouble = error.what();

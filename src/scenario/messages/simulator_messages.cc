@@ -122,8 +122,8 @@ KeysOf<Claimed> Claimed::Keys() {
 
 KeysOf<HubStatistics> HubStatistics::Keys() {
   static constexpr Key<HubStatistics> kKeys[] = {
-      Always<&HubStatistics::results>("results", "a map",
-                                      "the results of the hub, with some of the clients"),
+      Always<&HubStatistics::results>(
+          "results", "a map", "the results of the hub; each message has a part of the clients"),
       Always<&HubStatistics::last>("last", "true or false",
                                    "whether this is the last of these messages")};
   return kKeys;
@@ -136,7 +136,8 @@ KeysOf<SimulatorDone> SimulatorDone::Keys() {
       Always<&D::build>("build", "text", "the kind of ns-3's build"),
       Always<&D::results>("results", "a map", "the simulator's results of the run"),
       WhenSet<&D::links>("links", "a map", "the results of the simulated paths"),
-      Always<&D::lost_at>("lost_at", "a list of maps", "lost packets of each flow, by place"),
+      Always<&D::lost_at>("lost_at", "a list of maps",
+                          "for each flow, the lost packets by where they were lost"),
       WhenSet<&D::hub>("hub", "a map", "the results of a hub")};
   return kKeys;
 }
@@ -165,7 +166,7 @@ KeysOf<Claim> Claim::Keys() {
       Always<&Claim::node>("node", "text", "the name of the node"),
       Always<&Claim::address>("address", "an address", "the address of the client"),
       Always<&Claim::port>("port", "a port",
-                           "the port of the client; 0 for the hub's own port number")};
+                           "the UDP port of the client; 0: the same port number as the hub's")};
   return kKeys;
 }
 

@@ -81,7 +81,8 @@ class Converter {
     Value value;
     value.where = Where(node);
     if (depth > kMaximumDepth) Fail(value, "nested too deeply");
-    if (++count_ > kMaximumNodes) Fail(value, "too many values (aliases that repeat each other?)");
+    if (++count_ > kMaximumNodes)
+      Fail(value, "too many values, perhaps because YAML aliases contain each other");
     if (node.IsScalar()) {
       value.kind = Value::Kind::kScalar;
       value.text = node.Scalar();
@@ -182,8 +183,8 @@ Value* Step(Value& value, const std::string& part, const Value& at) {
     size_t index = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
     if (error != std::errc() || end != part.data() + part.size() || index >= value.items.size()) {
-      Fail(at,
-           fmt::format("'{}' is not a position in a list of {} items", part, value.items.size()));
+      Fail(at, fmt::format("'{}' is not a valid index of a list of {} items", part,
+                           value.items.size()));
     }
     return &value.items[index];
   }

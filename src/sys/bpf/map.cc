@@ -9,7 +9,7 @@
 
 namespace viaduct::bpf {
 
-static_assert(BPF_EXIST == 2 && BPF_F_LOCK == 4, "as map.h has them");
+static_assert(BPF_EXIST == 2 && BPF_F_LOCK == 4, "map.h has the kernel's values");
 
 size_t PossibleProcessors() { return static_cast<size_t>(libbpf_num_possible_cpus()); }
 

@@ -75,7 +75,7 @@ class CardsOfKernel : public WirelessCards {
     } catch (const SystemError& error) {
       if (error.error_number() != EOPNOTSUPP) throw;
       throw EnvironmentError("Wi-Fi card " + name +
-                             ": the driver of the card cannot move it to another namespace");
+                             ": the driver cannot move the card to another namespace");
     }
   }
 };

@@ -5,7 +5,8 @@
 namespace viaduct::ipc {
 
 void ThrowUnknown(const Dialogue& dialogue, const std::string& what) {
-  throw Error(fmt::format("{} sent the unknown {}: {}", dialogue.sender, what, dialogue.advice));
+  throw Error(fmt::format("{} sent an unexpected message ({}): {}", dialogue.sender, what,
+                          dialogue.advice));
 }
 
 std::string TagOf(const Dialogue& dialogue, const nlohmann::json& message) {

@@ -81,9 +81,10 @@ void ThrowIfShortage(const std::exception& error) {
 }  // namespace
 
 void OwnEntry::Write(const json& line) {
-  const off_t end = SystemCall("seek in the record of " + name, lseek(record.get(), 0, SEEK_END));
+  const off_t end =
+      SystemCall("seek to the end of the record file of " + name, lseek(record.get(), 0, SEEK_END));
   try {
-    WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
+    WriteAll(record.get(), JsonText(line) + "\n", "the record file of " + name);
   } catch (const SystemError&) {
     // Removes the part of the line that a full disk may have accepted: it would spoil the next
     // line.
@@ -93,8 +94,8 @@ void OwnEntry::Write(const json& line) {
 }
 
 RecordLines OwnEntry::Lines() const {
-  const std::string what = "the record of " + name;
-  SystemCall("seek in " + what, lseek(record.get(), 0, SEEK_SET));
+  const std::string what = "the record file of " + name;
+  SystemCall("seek to the start of " + what, lseek(record.get(), 0, SEEK_SET));
   return ParseLines(ReadToEnd(record.get(), what));
 }
 

@@ -397,8 +397,7 @@ TEST_F(RegistryTest, FoldersThatOthersMayWriteToAreNotTrusted) {
     List();
     FAIL() << "others may write there";
   } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("other users can write to this directory; remove this directory"));
+    EXPECT_THAT(error.what(), HasSubstr("can be written by other users; remove this directory"));
   }
 }
 

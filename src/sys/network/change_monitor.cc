@@ -57,7 +57,8 @@ void LeaveOutRoutes(uint8_t protocol, int fd) {
 UniqueFd OpenSocket(int netlink_family, int namespace_fd) {
   const NamespaceScope scope(namespace_fd);
   UniqueFd opened(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, netlink_family));
-  if (!opened && errno != EPROTONOSUPPORT) throw SystemError("open a monitor for changes", errno);
+  if (!opened && errno != EPROTONOSUPPORT)
+    throw SystemError("open a netlink monitor for changes", errno);
   return opened;
 }
 
@@ -100,11 +101,12 @@ ChangeMonitor::ChangeMonitor(std::span<const int> groups, int namespace_fd)
 void ChangeMonitor::Subscribe(std::span<const int> groups) {
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  SystemCall("bind a monitor for changes",
+  SystemCall("bind a netlink monitor for changes",
              bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
   for (const int group : groups) {
-    SystemCall("subscribe to changes", setsockopt(socket_.get(), SOL_NETLINK,
-                                                  NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
+    SystemCall(
+        "subscribe to netlink changes",
+        setsockopt(socket_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
   }
 }
 

@@ -147,8 +147,10 @@ std::optional<MulticastFlow> Ipv6Report(const char* bytes, size_t length) {
 UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
                               const std::vector<int>& ifindexes) {
   if (ifindexes.size() > kMaxMulticastInterfaces) {
-    throw UsageError(fmt::format("the kernel routes multicast among at most {} interfaces, not {}",
-                                 kMaxMulticastInterfaces, ifindexes.size()));
+    throw UsageError(
+        fmt::format("the kernel supports multicast routing on at most {} interfaces of a node, but "
+                    "this node has {}",
+                    kMaxMulticastInterfaces, ifindexes.size()));
   }
   const NamespaceScope scope(namespace_fd);
   UniqueFd socket = OpenSocket(family);

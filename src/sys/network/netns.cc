@@ -180,7 +180,7 @@ UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::stri
   }
   UniqueFd network = OpenNamed(name, what);
   if (ioctl(network.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
-    throw UsageError(what + " " + name + ": is not a network namespace");
+    throw UsageError(what + " " + name + " is not a network namespace");
   }
   if (user != 0 && OwnerOf(network.get()) != user) {
     throw EnvironmentError(what + " " + name +

@@ -156,7 +156,8 @@ bool HasEntries(int namespace_fd, int netlink_family, NetlinkMessage& query) {
   bool any = false;
   try {
     NetlinkSocket(namespace_fd, netlink_family)
-        .Query(query, "list packet rules", [&](const nlmsghdr*) { any = true; });
+        .Query(query, "list nftables tables and IPsec policies",
+               [&](const nlmsghdr*) { any = true; });
   } catch (const SystemError&) {
     return any;
   }

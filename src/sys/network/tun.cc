@@ -19,7 +19,7 @@ namespace {
 // Returns a descriptor that has no device yet, and the request for a device of this name.
 UniqueFd OpenClone(const std::string& name, ifreq* request) {
   if (name.empty() || name.size() >= IFNAMSIZ) {
-    throw UsageError("TUN device name \"" + name + "\": must have 1 to 15 characters");
+    throw UsageError("TUN device name \"" + name + "\" must have 1 to 15 characters");
   }
   *request = {};
   std::memcpy(request->ifr_name, name.data(), name.size());
@@ -47,7 +47,7 @@ UniqueFd Attach(int namespace_fd, const std::string& name) {
 
 void CreateTun(int namespace_fd, const std::string& name) {
   const UniqueFd fd = Attach(namespace_fd, name);
-  SystemCall("keep TUN device " + name, ioctl(fd.get(), TUNSETPERSIST, 1));
+  SystemCall("ioctl TUNSETPERSIST of TUN device " + name, ioctl(fd.get(), TUNSETPERSIST, 1));
 }
 
 UniqueFd OpenTun(int namespace_fd, const std::string& name) {

@@ -47,7 +47,8 @@ std::optional<ipc::Message> Receive(ipc::Connection& connection) {
 void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   sys::AllowMoreDescriptors();
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
-  if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, entries);
+  if (SystemCall("fork the privileged process of the command", fork()) == 0)
+    RunSteward(ends.second.get(), user, entries);
   ends.second.reset();
   ipc::Connection steward(std::move(ends.first), kStewardService);
   // Waits until the steward has left this process's group: before that, a signal that kills all
@@ -72,12 +73,14 @@ uid_t PeerOf(int connection) {
 // must not run as long as the steward.
 [[noreturn]] void BeRootsHalf(const sys::Identity& user, ServiceEntries entries) {
   if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
-    throw UsageError(fmt::format("{} is only for the command itself, which starts it through sudo",
-                                 kRootsHalfWord));
+    throw UsageError(fmt::format(
+        "{} is an internal command that viaduct starts through sudo; it cannot be called directly",
+        kRootsHalfWord));
   }
   sys::AllowMoreDescriptors();
   sys::Pipe confined = sys::MakePipe();
-  if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, entries);
+  if (SystemCall("fork the privileged process of the command", fork()) == 0)
+    RunSteward(STDIN_FILENO, user, entries);
   confined.write.reset();
   // Waits until the steward closes its end of the pipe: the steward has then left the session, to
   // which sudo sends SIGHUP when it ends.

@@ -57,10 +57,13 @@ std::string Narrowed(std::string_view text) {
     } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
       bytes += static_cast<char>(byte << 6 | (text[++i] & 0x3F));
     } else {
-      throw UsageError("request: the words of a program must be strings of bytes");
+      throw UsageError(
+          "request: the arguments, environment and directory of a program must be byte strings");
     }
     if (bytes.back() == '\0')
-      throw UsageError("request: the words of a program must not contain zero bytes");
+      throw UsageError(
+          "request: the arguments, environment and directory of a program must not contain zero "
+          "bytes");
   }
   return bytes;
 }

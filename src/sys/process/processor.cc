@@ -111,7 +111,8 @@ void ThreadPolicyScope::Apply(const ThreadPolicy& policy) {
     cpu_set_t before;
     SystemCall("sched_getaffinity", sched_getaffinity(0, sizeof before, &before));
     SystemCall("bind the thread to processors " + policy.processors +
-                   " (only processors of this machine and its cgroup can be used)",
+                   " (only processors that this machine has and the cgroup of this process allows "
+                   "can be used)",
                sched_setaffinity(0, sizeof wanted, &wanted));
     processors_ = before;
   }

@@ -52,10 +52,10 @@ void Take(const Wanted& wanted, const rlimit& had) {
   const rlimit limit{soft, std::max(had.rlim_max, soft)};
   if (setrlimit(wanted.resource, &limit) == 0) return;
   if (had.rlim_max < wanted.needed) {
-    throw EnvironmentError(fmt::format(
-        "the privileged process of the command cannot raise the limit of {}, which is {}: raise "
-        "the limit where viaduct is called",
-        wanted.what, had.rlim_max));
+    throw EnvironmentError(
+        fmt::format("the privileged process of the command cannot raise the limit of {}, which is "
+                    "{}: raise the limit before you run viaduct",
+                    wanted.what, had.rlim_max));
   }
   const rlimit highest{had.rlim_max, had.rlim_max};
   (void)setrlimit(wanted.resource, &highest);

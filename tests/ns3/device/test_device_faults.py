@@ -178,4 +178,4 @@ def test_what_cannot_be_is_said_in_one_line(hosts: Hosts, port: str) -> None:
     if port == "AfXdp":
         nobody = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
         result = inside(hosts.router, *nobody, str(INTERFACE), *on("r0", port))
-        assert "needs root" in result.error_line(1)
+        assert "requires root" in result.error_line(1)

@@ -289,7 +289,7 @@ def test_a_next_hop_that_depends_on_the_source_is_a_failure(
             f" attributes: {{Asks: Loopback, Table: None, Splits: {splits}}}}}\n"
         )
         result = of_flows(scenario, tmp_path, mode, DIAMOND + routing + where, ipv6)
-        said = [line for line in result["failures"] if "depends on more of a packet" in line]
+        said = [line for line in result["failures"] if "depends on more than a packet" in line]
         if splits == "false":
             assert result["failures"] == []
             continue

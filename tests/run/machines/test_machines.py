@@ -140,5 +140,5 @@ def test_refusals(scenario: Callable[[str], Path]) -> None:
         wrong = hosts.hosts().replace("192.0.2.2}", "192.0.2.9, login: 192.0.2.2}")
         run = hosts.start("run", scenario(LINE + FAST_OLSR + wrong))
         assert run.wait() == 2, run.text
-        assert "none of the machines' addresses" in run.text, run.text
+        assert "none of the addresses of the scenario's machines" in run.text, run.text
         hosts.await_nothing_left()

@@ -446,10 +446,10 @@ bool Port::Up() {
 std::string Port::Description() const {
   const char* const flight =
       ring_flight_ || buffer_flight_ ? "exact" : "not reported by the driver";
-  return fmt::format("DPDK {}.{}.{}: {} by {}, {}, bytes in flight {}{}", RTE_VER_YEAR,
+  return fmt::format("DPDK {}.{}.{}: {} with driver {}, {}, bytes in flight {}{}", RTE_VER_YEAR,
                      RTE_VER_MONTH, RTE_VER_MINOR, name_, driver_,
-                     is_packet_socket_ ? "woken by its socket" : "polled without sleep", flight,
-                     stamp_flag_ != 0 ? ", frames stamped by the kernel" : "");
+                     is_packet_socket_ ? "waits for its socket" : "polled continuously", flight,
+                     stamp_flag_ != 0 ? ", frames timestamped by the kernel" : "");
 }
 
 }  // namespace viaduct::dpdk
