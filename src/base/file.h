@@ -29,7 +29,7 @@ std::string ReadNamedFile(const std::string& path);
 // file's type before opening the file, because opening a FIFO blocks until a process opens the FIFO
 // for writing. Throws UsageError.
 std::string ReadRegularFile(const std::string& path);
-// Throws UsageError, such as "PATH: is a FIFO; give a regular file", if the file is not a regular
+// Throws UsageError, such as "PATH is a FIFO; use a regular file", if the file is not a regular
 // file.
 void CheckIsRegular(const std::string& path);
 

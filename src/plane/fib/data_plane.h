@@ -81,7 +81,7 @@ struct DataPlane;
 
 struct Choice {
   const DataPlane* plane;  // never a plane that stands for a choice (kAutoPlane)
-  std::string reason;      // for example "the scenario asks for it"
+  std::string reason;      // for example "requested by the scenario"
 };
 
 struct DataPlane {

@@ -42,7 +42,8 @@ class Program {
   bool native() const { return is_native_; }
   // Returns the reason that the program is generic although kAuto was requested; else empty.
   const std::string& why_generic() const { return why_generic_; }
-  std::string Placement() const;  // "alone", "beside 2 others"
+  // Returns, for example, "only XDP program on the interface".
+  std::string Placement() const;
   // Returns the id of the program if it must be detached after this process was killed; else 0.
   uint32_t Left() const;
 

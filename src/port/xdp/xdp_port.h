@@ -36,7 +36,7 @@ struct XdpSockets {
   // Whether the TCP and UDP checksums of some frames may be missing in their bytes
   // (CHECKSUM_PARTIAL, which XDP does not see). If so, each frame is checked.
   bool may_be_partial = true;
-  std::string program;  // the program's placement: "alone", "beside 2 others"
+  std::string program;  // Program::Placement()
   // An object that detaches the program and restores the interface's settings; destroyed after the
   // sockets are closed.
   std::shared_ptr<void> keeper;
@@ -63,7 +63,9 @@ struct XdpState {
   uint32_t queues = 0, chunk_bytes = 0, chunks = 0;
   std::string program;
 
-  std::string Describe() const;  // "native, copied, 1 queue, chunks of 2048 bytes, program alone"
+  // Returns, for example, "native mode, copy mode, 1 queue, chunks of 2048 bytes, only XDP program on
+  // the interface".
+  std::string Describe() const;
 };
 
 // A port on an interface, through AF_XDP sockets.
