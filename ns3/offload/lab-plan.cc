@@ -169,7 +169,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     {
         // Only the simulator or the forwarder's process can forward the frames of a FrameForwarder.
         // Any data plane outside the simulator is therefore replaced by the forwarder's process.
-        if (!planned.data_plane->in_simulator)
+        if (!planned.data_plane->in_simulator())
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;
             planned.program = forwarder->GetDescription();

@@ -150,6 +150,7 @@ class LabRun final : public RunKind {
       result::NodePlane& taken = results_.data_planes[node];
       plane["name"].get_to(taken.name);
       plane["reason"].get_to(taken.reason);
+      plane["forwards_in"].get_to(taken.forwards_in);
       if (const auto packets = lab.find("packets"); packets != lab.end()) {
         taken.packets = packets->value(node, decltype(taken.packets)());
       }

@@ -218,7 +218,7 @@ class NodeReader {
       const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
       const std::string_view reason = plane.Unavailable(fib::Feature::kKernelStack);
       if (node.host && !reason.empty()) section.Fail("data_plane", std::string(reason));
-      if (IsRemoteRouter(node) && !plane.in_simulator) {
+      if (IsRemoteRouter(node) && !plane.in_simulator()) {
         section.Fail("data_plane",
                      "the client of this remote node sends and receives through the simulator; "
                      "remove data_plane");

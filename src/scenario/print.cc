@@ -13,7 +13,7 @@ namespace {
 
 // Returns whether the node's data plane can only have been set for the whole file.
 bool HasSharedPlane(const NodeSettings& node) {
-  return IsRemoteRouter(node) && node.data_plane != nullptr && !node.data_plane->in_simulator;
+  return IsRemoteRouter(node) && node.data_plane != nullptr && !node.data_plane->in_simulator();
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ std::string RBridgeUnavailable(const NodeSettings& node, Mode mode) {
         "auto, or remove data_plane",
         node.data_plane->name, node.name);
   }
-  if (mode == Mode::kTraditional && !node.data_plane->in_simulator) {
+  if (mode == Mode::kTraditional && !node.data_plane->in_simulator()) {
     return fmt::format(
         "{}: in mode traditional ns-3 forwards the frames of {}, an RBridge; remove data_plane, or "
         "use mode emulate or offload",

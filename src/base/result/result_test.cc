@@ -216,18 +216,17 @@ TEST(RunTest, AVerdictNamesWhatItCovers) {
   run.Judge(Duration::Milliseconds(5));
   EXPECT_EQ(run.verdict, Verdict::kNotJudged);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("ns-3's own emulation"));
-  run.data_planes["n0"].name = "joined";
+  run.data_planes["n0"].forwards_in = "kernel";
   run.Judge(Duration::Milliseconds(5));
   EXPECT_THAT(run.not_judged, testing::ElementsAre("the kernel's forwarding"));
   run.scenario.mode = "emulate";
-  run.data_planes["n0"].name = "simulator";
+  run.data_planes["n0"].forwards_in = "simulator";
   run.Judge(std::nullopt);
   EXPECT_TRUE(run.not_judged.empty());
-  run.data_planes["n1"].name = "userspace-rbridge";
+  run.data_planes["n1"].forwards_in = "forwarder";
   run.Judge(std::nullopt);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("the time that packets spent in the forwarder"));
-  run.data_planes["n1"].name = "userspace";
-  run.data_planes["n2"].name = "ebpf";
+  run.data_planes["n2"].forwards_in = "kernel";
   run.Judge(std::nullopt);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("the kernel's forwarding",
                                                    "the time that packets spent in the forwarder"));
@@ -355,7 +354,7 @@ TEST(RunTest, WhatFailedIsNeverValid) {
 TEST(RunTest, AForwardersProgramIsNoKernel) {
   RunResult run;
   run.scenario.mode = "offload";
-  run.data_planes["n0"].name = "program";
+  run.data_planes["n0"].forwards_in = "forwarder";
   run.Judge(std::nullopt);
   EXPECT_THAT(run.not_judged, ElementsAre("the time that packets spent in the forwarder"));
 }

@@ -245,6 +245,8 @@ fields::KeysOf<NodePlane> NodePlane::Keys() {
   static constexpr fields::Key<P> kKeys[] = {
       Always<&P::name>("name", "text", "the name of the data plane, as in scenario files"),
       Always<&P::reason>("reason", "text", "the reason why this data plane was used"),
+      Always<&P::forwards_in>("forwards_in", "kernel, forwarder or simulator",
+                              "the process that forwards the node's packets"),
       WhenSet<&P::packets>("packets", "a map",
                            "received packets, by interface and outcome, if the data plane counts "
                            "them (docs/limitations.md)"),
@@ -344,9 +346,8 @@ std::vector<std::string> NotJudged(const RunResult& run) {
   bool has_simulator = run.data_planes.empty(), has_forwarder = false,
        has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
   for (const auto& [node, plane] : run.data_planes) {
-    // The prefix includes "userspace-rbridge"; the plane "program" is a program of the scenario.
-    const bool in_forwarder = plane.name.starts_with("userspace") || plane.name == "program";
-    const bool in_simulator = plane.name == "simulator";
+    const bool in_forwarder = plane.forwards_in == "forwarder";
+    const bool in_simulator = plane.forwards_in == "simulator";
     has_forwarder |= in_forwarder;
     has_simulator |= in_simulator;
     has_kernel |= !in_forwarder && !in_simulator;

@@ -173,6 +173,7 @@ inline constexpr const char* kUpcallQueueFull = "upcall_queue_full";
 // The data plane that forwarded a node's packets (plane/fib/data_plane.h).
 struct NodePlane {
   std::string name, reason;
+  std::string forwards_in;  // the process that forwards: "kernel", "forwarder" or "simulator"
   // The numbers of received packets by interface and by outcome, if the data plane counts them.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
   std::map<std::string, uint64_t> drops;  // dropped packets, by cause, while the traffic ran

@@ -412,8 +412,10 @@ nlohmann::json LabOperations::Describe() {
   for (const auto& [pid, status] : programs_) description["programs"].push_back(pid);
   for (const auto& [node, state] : nodes_) {
     description["namespaces"][node] = lab_->NamespacePath(node);
-    description["data_planes"][node] = {{"name", state.choice.plane->name},
-                                        {"reason", state.choice.reason}};
+    description["data_planes"][node] = {
+        {"name", state.choice.plane->name},
+        {"reason", state.choice.reason},
+        {"forwards_in", fib::NameOf(state.choice.plane->forwards_in)}};
     description["routes"][node] = state.routes->Size();
     const auto packets = state.routes->PacketCounters();
     if (!packets.empty()) description["packets"][node] = packets;

@@ -186,7 +186,12 @@ TEST(Disciplines, ANameThatIsNoneIsAnError) {
 TEST(Disciplines, TheReferenceKnowsEachAndItsLimit) {
   const std::string text = DocumentSpec();
   for (const Discipline& discipline : Disciplines()) {
-    EXPECT_THAT(text, HasSubstr(std::string(discipline.name) + "[`:"));
+    // A discipline without parameters has no list of them in brackets.
+    const std::string name(discipline.name);
+    EXPECT_THAT(text.find(name + "[`:") != std::string::npos ||
+                    text.find("`" + name + "`") != std::string::npos,
+                true)
+        << name;
     EXPECT_THAT(text, HasSubstr("`" + FormatQueueSize(discipline.default_limit) + "`"));
   }
 }

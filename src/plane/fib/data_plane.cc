@@ -185,7 +185,8 @@ constinit const DataPlane kUserspacePlane{.name = "userspace",
                                           .refusals = kRefusedBeforeKernel,
                                           .descriptors = kForBoth,
                                           .choose = ChooseUserspace,
-                                          .bridged = &kUserspaceRBridge};
+                                          .bridged = &kUserspaceRBridge,
+                                          .forwards_in = ForwardsIn::kForwarder};
 
 constinit const DataPlane kAutoPlane{.name = "auto",
                                      .layout = kKernelLayout,
@@ -203,14 +204,15 @@ constinit const DataPlane kSimulatorPlane{.name = "simulator",
                                           .make_sink = MakeNone,
                                           .refusals = kRefusedBySimulator,
                                           .bridged = &kSimulatorPlane,
-                                          .in_simulator = true};
+                                          .forwards_in = ForwardsIn::kSimulator};
 
 constinit const DataPlane kUserspaceRBridge{.name = "userspace-rbridge",
                                             .layout = kFramesOnly,
                                             .port_frames = PortFrames::kPdus,
                                             .make_sink = MakeUserspaceRBridge,
                                             .refusals = kRefusedByRBridge,
-                                            .descriptors = kForForwarder};
+                                            .descriptors = kForForwarder,
+                                            .forwards_in = ForwardsIn::kForwarder};
 
 constinit const DataPlane kEbpfRBridge{.name = "ebpf-rbridge",
                                        .layout = kFramesOnly,
@@ -232,7 +234,8 @@ constinit const DataPlane kUserspaceProgram{.name = "program",
                                             .port_frames = PortFrames::kOfProtocol,
                                             .make_sink = MakeUserspaceProgram,
                                             .refusals = kRefusedByProgram,
-                                            .descriptors = kForForwarder};
+                                            .descriptors = kForForwarder,
+                                            .forwards_in = ForwardsIn::kForwarder};
 
 namespace {
 constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
@@ -240,6 +243,11 @@ constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane
 constexpr std::array kFramePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge,
                                      &kUserspaceProgram};
 }  // namespace
+
+const char* NameOf(ForwardsIn place) {
+  constexpr const char* kNames[] = {"kernel", "forwarder", "simulator"};
+  return kNames[static_cast<size_t>(place)];
+}
 
 std::string_view DataPlane::Unavailable(Feature feature) const {
   const auto found = std::ranges::find(refusals, feature, &Refusal::feature);

@@ -35,6 +35,11 @@ struct NodeLayout {
   bool joins_paths = false;
 };
 
+// The process that forwards a node's packets.
+enum class ForwardsIn { kKernel, kForwarder, kSimulator };
+// Returns "kernel", "forwarder" or "simulator".
+const char* NameOf(ForwardsIn place);
+
 // The frames that the simulator's device on an interface must receive.
 enum class PortFrames {
   kAll,         // all frames: the simulator forwards them itself
@@ -102,9 +107,10 @@ struct DataPlane {
   // The data plane that an RBridge (WMRP) gets if a scenario names this plane; null if this plane
   // cannot forward frames.
   const DataPlane* bridged = nullptr;
-  // Whether the simulator forwards the node's packets and holds the routes.
-  bool in_simulator = false;
+  // The process that forwards the node's packets. The simulator also holds the routes.
+  ForwardsIn forwards_in = ForwardsIn::kKernel;
 
+  bool in_simulator() const { return forwards_in == ForwardsIn::kSimulator; }
   // Returns the reason why the plane does not support this feature; empty if it does.
   std::string_view Unavailable(Feature feature) const;
 };

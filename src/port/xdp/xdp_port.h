@@ -63,8 +63,8 @@ struct XdpState {
   uint32_t queues = 0, chunk_bytes = 0, chunks = 0;
   std::string program;
 
-  // Returns, for example, "native mode, copy mode, 1 queue, chunks of 2048 bytes, only XDP program on
-  // the interface".
+  // Returns, for example, "native mode, copy mode, 1 queue, chunks of 2048 bytes, only XDP program
+  // on the interface".
   std::string Describe() const;
 };
 

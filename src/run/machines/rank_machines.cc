@@ -153,8 +153,8 @@ void RankMachines::Tell(const std::string& node, const run::RemoteSender& ended)
   Send(ranks_.at(scenario::MachineOf(*scenario_, node)), SenderEnded{ended});
 }
 
-void RankMachines::OnSenderEnded(std::function<void(const run::RemoteSender&)> take) {
-  take_ = std::move(take);
+void RankMachines::OnSenderEnded(const std::function<void(const run::RemoteSender&)>& take) {
+  take_ = take;
   if (!take_) return;
   for (const run::RemoteSender& ended : std::exchange(early_, {})) take_(ended);
 }

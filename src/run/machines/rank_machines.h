@@ -34,11 +34,11 @@ class RankMachines : public run::Machines {
   void Meet(const std::string& stage) override;
   Instant MeetToStart() override;
   void ReportRoutes(const scenario::Passages& passages) override;
-  void OnConverged(std::function<void(const scenario::Go&)> converged) override {
-    converged_ = std::move(converged);
+  void OnConverged(const std::function<void(const scenario::Go&)>& converged) override {
+    converged_ = converged;
   }
   void Tell(const std::string& node, const run::RemoteSender& ended) override;
-  void OnSenderEnded(std::function<void(const run::RemoteSender&)> take) override;
+  void OnSenderEnded(const std::function<void(const run::RemoteSender&)>& take) override;
   Duration ClockAhead(const std::string& node) const override;
 
   void Send(int to, const RankMessage& message);

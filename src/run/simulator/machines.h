@@ -60,12 +60,12 @@ class Machines {
   // called once, with the result for all machines. With one machine the function does nothing,
   // because the simulator knows all routes.
   virtual void ReportRoutes(const scenario::Passages& /*passages*/) {}
-  virtual void OnConverged(std::function<void(const scenario::Go&)> /*converged*/) {}
+  virtual void OnConverged(const std::function<void(const scenario::Go&)>& /*converged*/) {}
 
   // Reports that the sender of a flow has ended to the machine that has `node`, the receiver of the
   // flow. The function of OnSenderEnded() receives such reports of other machines.
   virtual void Tell(const std::string& /*node*/, const RemoteSender& /*ended*/) {}
-  virtual void OnSenderEnded(std::function<void(const RemoteSender&)> /*take*/) {}
+  virtual void OnSenderEnded(const std::function<void(const RemoteSender&)>& /*take*/) {}
 
   // The lead of this machine's monotonic clock over the clock of the machine that has `node`.
   virtual Duration ClockAhead(const std::string& /*node*/) const { return {}; }

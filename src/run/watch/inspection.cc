@@ -146,7 +146,7 @@ InspectedNode InspectNode(broker::Client& client, const lab::Node& node, const j
   }
   const fib::DataPlane* chosen = fib::FindDataPlane(inspected.data_plane);
   inspected.routes = KernelRoutes(netlink, infos);
-  if (chosen != nullptr && chosen->in_simulator) {
+  if (chosen != nullptr && chosen->in_simulator()) {
     inspected.routes_elsewhere =
         "the simulator forwards the packets of this node and has the node's routes";
   } else if (chosen != nullptr && !chosen->layout.kernel_forwards) {

@@ -366,7 +366,7 @@ std::vector<const fib::DataPlane*> ComparedPlanes() {
   std::vector<const fib::DataPlane*> planes;
   for (const fib::DataPlane* plane : fib::DataPlanes()) {
     const bool is_open = plane->joined != nullptr;
-    if (plane == &fib::kKernelPlane || plane->in_simulator || is_open) continue;
+    if (plane == &fib::kKernelPlane || plane->in_simulator() || is_open) continue;
     planes.push_back(plane);
   }
   return planes;
