@@ -173,7 +173,7 @@ TEST(Topology, RefusesWhatARemoteNodeCannotBe) {
   EXPECT_THAT(ErrorOf(topology), HasSubstr("emulator: engine"));
   topology = WithRemote();
   topology.links.pop_back();
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("is on no link"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("is neither on a link nor a physical interface"));
 }
 
 // Returns Example() with the data plane of n2 in the simulator, and a client that runs the programs
@@ -251,7 +251,7 @@ TEST(Topology, RefusesMalformedNames) {
 TEST(Topology, RefusesWrongEndpoints) {
   Topology topology = Example();
   topology.links[0].endpoints[1].interface = "eth7";
-  EXPECT_EQ(ErrorOf(topology), "link n0-n1: there is no interface eth7 of node n1");
+  EXPECT_EQ(ErrorOf(topology), "link n0-n1: missing interface eth7 of node n1");
   topology = Example();
   topology.links[1].endpoints[0].interface = "eth0";
   EXPECT_EQ(ErrorOf(topology), "link lan: interface eth0 of node n1 is already on link n0-n1");
@@ -323,7 +323,7 @@ TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
   EXPECT_EQ(read.nodes[1].program, node.program);
   EXPECT_EQ(read.nodes[1].data_plane, &fib::kUserspaceProgram);
   node.program->losses = {"gone"};
-  EXPECT_THAT(error(), HasSubstr("forwarding program bridge: \"gone\""));
+  EXPECT_THAT(error(), HasSubstr("forwarding program bridge: the loss \"gone\" is not"));
   node.program = forward::DescribeKnown("bridge");
   node.data_plane = &fib::kKernelPlane;
   EXPECT_THAT(error(), HasSubstr("can only be used together"));

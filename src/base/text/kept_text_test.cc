@@ -31,7 +31,7 @@ TEST(KeptTextTest, TheOutputOfADayIsBounded) {
   EXPECT_LE(kept.size(), kMost + 64);
   EXPECT_THAT(kept, testing::StartsWith("000"));
   EXPECT_THAT(kept, testing::EndsWith("00863999\n"));
-  EXPECT_THAT(kept, testing::HasSubstr(fmt::format("[{} bytes left out", 86'400'000 - kMost)));
+  EXPECT_THAT(kept, testing::HasSubstr(fmt::format("[{} bytes omitted", 86'400'000 - kMost)));
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.Start();
                   Raw(g, {1, 1});
                 },
-                "gone"},
+                "is not running"},
         Hostile{"StartsTwice",
                 [](FakeGuest& g) {
                   g.Start();
@@ -355,13 +355,13 @@ INSTANTIATE_TEST_SUITE_P(
                   Ready(g);
                   g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 2048});
                 },
-                "a queue of 2048"},
+                "invalid size, 2048 descriptors"},
         Hostile{"QueueSizeNoPowerOfTwo",
                 [](FakeGuest& g) {
                   Ready(g);
                   g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 17});
                 },
-                "a queue of 17"},
+                "invalid size, 17 descriptors"},
         Hostile{"ThirdQueue",
                 [](FakeGuest& g) {
                   Ready(g);
@@ -388,7 +388,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 14) = 3;
                   g.device(0).Kick();
                 },
-                "without end"},
+                "an endless chain"},
         Hostile{"DescriptorOutsideTheQueue",
                 [](FakeGuest& g) {
                   Ready(g);
@@ -426,7 +426,7 @@ INSTANTIATE_TEST_SUITE_P(
                   g.Wait();
                   g.Close();
                 },
-                "gone", Duration::Seconds(30), FakeSchedule::kDoorbells},
+                "is not running", Duration::Seconds(30), FakeSchedule::kDoorbells},
         Hostile{"NeverRings",
                 [](FakeGuest& g) {
                   Ready(g);

@@ -57,7 +57,8 @@ TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
   });
   EXPECT_THAT(message, testing::HasSubstr("cannot call GPL-restricted function"));
   EXPECT_THAT(message,
-              testing::HasSubstr("log is in /run/viaduct/.ebpf-log); use another data_plane"));
+              testing::HasSubstr(
+                  "log of the verifier is in /run/viaduct/.ebpf-log); use another data_plane"));
   EXPECT_LT(message.size(), 300U);
   EXPECT_THAT(ReadFile("/run/viaduct/.ebpf-log"), testing::HasSubstr("BEGIN PROG LOAD LOG"));
   unlink("/run/viaduct/.ebpf-log");

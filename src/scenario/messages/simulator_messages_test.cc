@@ -74,9 +74,10 @@ TEST(SimulatorMessagesTest, ValuesStay) {
 }
 
 TEST(SimulatorMessagesTest, WhatIsUnknownIsAnError) {
-  EXPECT_THAT(EventRefusal(R"({"event":"dance"})"), HasSubstr("the unknown event 'dance'"));
+  EXPECT_THAT(EventRefusal(R"({"event":"dance"})"),
+              HasSubstr("an unexpected message (event 'dance')"));
   EXPECT_THAT(EventRefusal(R"({"event":"note","message":"","by":1})"),
-              HasSubstr("the unknown event 'note' with 'by': viaduct and"));
+              HasSubstr("an unexpected message (event 'note' with 'by'): viaduct and"));
   EXPECT_THAT(EventRefusal(R"({"event":"note"})"), HasSubstr("'note' without 'message'"));
   EXPECT_THAT(EventRefusal(R"({"event":"note","message":[]})"), HasSubstr("'note' ("));
   for (const char* line :

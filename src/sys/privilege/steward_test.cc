@@ -40,7 +40,7 @@ TEST_F(StewardTest, RefusesWhatItDoesNotKnowAndGoesOn) {
   EXPECT_THAT(RefusalOf(StewardRequest::kStart, R"({"service":1})"), HasSubstr("wrong type"));
   EXPECT_TRUE(goes_on_);
   EXPECT_THAT(RefusalOf(ipc::Code(77), "{}"),
-              AllOf(HasSubstr("steward protocol, version 1"), HasSubstr("no request 77")));
+              AllOf(HasSubstr("steward protocol, version 1"), HasSubstr("unknown request 77")));
   EXPECT_TRUE(goes_on_);
 }
 

@@ -155,7 +155,7 @@ TEST(LaunchTest, SaysWhatFailed) {
   options.folder = "/no/such";
   EXPECT_EQ(failure(options),
             std::pair(Step::kFolder,
-                      std::string("working directory /no/such: No such file or directory")));
+                      std::string("change to directory /no/such: No such file or directory")));
   options.prepare = [] { throw SystemError("enter: the room", EBUSY); };
   EXPECT_EQ(failure(options),
             std::pair(Step::kPrepare, std::string("enter: the room: Device or resource busy")));
