@@ -200,7 +200,7 @@ class UnreachableIcmpTestCase : public TestCase
             n.Run({},
                   {packet::Build(packet::Ipv4{.source = "10.1.1.1", .destination = "192.0.2.1"} /
                                  packet::Icmp{.type = type} / packet::Payload{"x"})});
-            NS_TEST_EXPECT_MSG_EQ(n.toPrograms->size(), isError ? 0 : 1, "type " << +type);
+            NS_TEST_EXPECT_MSG_EQ(n.toPrograms->size(), (isError ? 0U : 1U), "type " << +type);
             NS_TEST_EXPECT_MSG_EQ(
                 n.port->GetDrops(ProgramPort::FROM_PROGRAM_NO_ROUTE), 1, "no route");
         }

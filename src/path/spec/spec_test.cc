@@ -288,7 +288,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=1%:run=0", "run: \"0\": not accepted here"},
            {"dup=1%:run=2", "SPEC: dup: unknown parameter \"run\""},
            {"loss=cycle:lose=2s", "cycle needs the parameter pass"},
-           {"loss=cycle:pass=2s", "cycle needs the parameter pass and lose"},
+           {"loss=cycle:pass=2s", "cycle needs the parameters pass and lose"},
            {"loss=cycle:0,2s", "pass and lose, each a number of packets or a time greater than 0"},
            {"loss=cycle:5p,2s", "pass: \"5p\": unknown unit"},
            {"loss=cycle:5s,2s,0", "times: \"0\": not accepted here"},
