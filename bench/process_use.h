@@ -12,7 +12,8 @@ struct ProcessUse {
   double pss_mib = 0;  // proportional set size: a page shared by n processes counts 1/n in each
 };
 
-// Returns the use of this process and all its descendants, except those that exit during the call.
+// Returns the processor time and memory that this process and all its descendants use, except those
+// that exit during the call.
 ProcessUse MeasureFamily();
 
 }  // namespace viaduct::bench

@@ -236,7 +236,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
     /** Notifies the layer above that a frame of @p length bytes was queued. */
     void NotifyQueued(uint32_t length);
-    /** Sends a packet at a time in the future. @return false if too many packets wait already */
+    /** Schedules a packet to be sent at time @p when. @return false if too many packets already
+     * wait for their times */
     bool SendLater(Ptr<Packet> packet,
                    const Address& source,
                    const Address& dest,

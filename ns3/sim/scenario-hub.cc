@@ -46,8 +46,7 @@ void
 ScenarioRun::RunHub()
 {
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels verify checksums
-    // Links without a SPEC are wires without rate or delay, as between a lab's nodes, because the
-    // hub's clients run in real time.
+    // A link without a SPEC has no rate limit and no delay, like a link between two nodes of a lab.
     m_simulated.plain = WifiLinksOf(m_scenario);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);

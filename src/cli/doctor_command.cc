@@ -48,7 +48,7 @@ struct Tool {
   bool is_roots_halfs = false;
 };
 
-// A purpose of the product, and the features that are needed for this purpose.
+// A use of Viaduct, and the features of the machine that this use requires.
 struct Ability {
   const char* name;
   const char* purpose;

@@ -127,7 +127,7 @@ TEST(LiveChangeTest, EveryKeyOfTheTableTakesEffect) {
   }
 }
 
-// After a key is removed again, the pipeline behaves as before the key was set.
+// After a key is set and then removed, the pipeline behaves as it did before the key was set.
 TEST(LiveChangeTest, EveryKeyCanBeTakenAway) {
   for (const auto& [key, base, change] : kChanges) {
     SCOPED_TRACE(base + ", then " + change);

@@ -24,7 +24,7 @@ namespace viaduct::path {
 
 // A packet that has reached the far end.
 struct Departure {
-  FrameHandle frame = 0;  // owned by the caller from now on
+  FrameHandle frame = 0;  // the caller of Pop() owns the frame
   uint32_t bytes = 0;
   uint64_t number = 0;
   Instant due;  // the exact instant that the model determines; the caller is late by now - due

@@ -1,4 +1,4 @@
-// Functions of keys: their names, and their types in words.
+// The names of scenario keys, and descriptions of their types in words.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -28,7 +28,7 @@ enum class Mode {
 // process as far as that is possible.
 enum class GuestPlace { kProcess, kEmbedded };
 
-// The client that is allowed for a remote node, whose programs are on another host.
+// The hosts that may be the client of a remote node, that is, run the programs of the node.
 struct RemoteAccess {
   // The only host that may be the client; absent: any host that has the hub's key may be the
   // client.

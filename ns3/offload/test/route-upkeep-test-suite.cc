@@ -83,8 +83,8 @@ class EqualCostTestCase : public TestCase
             SimpleNetDeviceHelper().Install(NodeContainer(line.nodes.Get(3), line.nodes.Get(0))));
         for (uint32_t i = 0; i < line.devices.GetN(); i++)
         {
-            // Point-to-point mode, because global routing takes broadcast links as transit
-            // networks.
+            // Sets the links to point-to-point mode: global routing treats broadcast links as
+            // transit networks.
             DynamicCast<SimpleNetDevice>(line.devices.Get(i))
                 ->SetAttribute("PointToPointMode", BooleanValue(true));
         }

@@ -31,7 +31,7 @@ int SetUpInterface(const std::string& name, size_t mtu) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   sys::WriteSysctls(here.get(), {{"net/ipv6/conf/" + name + "/disable_ipv6", "1"}}, true);
   netlink.SetArp(link.ifindex, false);
-  // Disables transmit interrupts, which would cause half of the cost of an answer.
+  // Disables transmit interrupts, which would take half of the processor time of a reply.
   sys::DisableTransmitInterrupts(here.get(), name);
   if (static_cast<size_t>(link.mtu) != mtu) netlink.SetMtu(link.ifindex, static_cast<int>(mtu));
   netlink.SetUp(link.ifindex, true);

@@ -1,5 +1,5 @@
-// Compares the TCP of a guest's kernel with the TCP of the host's kernel, against the same scripted
-// peer, by traces as text.
+// Compares the TCP of a guest's kernel with the TCP of the host's kernel: each talks to the same
+// scripted peer, and the test compares the traces of their packets, which are texts.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/if.h>

@@ -38,7 +38,7 @@ struct SocketOperation {
 struct SocketEvent {
   enum class Code : uint16_t {
     kData = 0x100,  // bytes, or `value` zeros: a piece of a stream, or a message
-    kWritten,       // value: the number of further bytes of kSend that were accepted
+    kWritten,       // value: the number of bytes that were accepted since the last kWritten
     kEnd,           // the peer has finished sending
     kBroken,        // value: an errno; for a socket without connection an ICMP error
     kFailed,        // value: an errno; flags: the operation's SocketOperation::Code

@@ -52,8 +52,8 @@ io::XdpOptions FitLockedMemory(io::XdpOptions options, size_t queues, uint32_t m
 // belongs to another user, or if raising the limit is not permitted.
 void AllowLockedMemory(int pid, uid_t user, uint64_t bytes);
 
-// Opens a complete port in a process with privilege. While the port is open, the offloads of
-// OffloadsInTheWay() are off, and the program is attached.
+// Opens a port; the process must be privileged. While the port is open, the offloads that
+// OffloadsInTheWay() returns are off, and the XDP program is attached.
 io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options = {});
 
 }  // namespace viaduct::xdp

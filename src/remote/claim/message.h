@@ -71,7 +71,7 @@ struct EncryptedTunnel {
   bool operator==(const EncryptedTunnel&) const = default;
 };
 
-// The data that a client needs to be a node.
+// The data that a client needs in order to act as a node of the hub.
 struct Offer {
   std::string node;
   uint32_t vni = 0;   // VXLAN network identifier, 1 to 2^24 - 1

@@ -53,7 +53,9 @@ struct RegistryEntry {
 struct NewEntry {
   std::string name;
   uint32_t uid = 0;
-  bool from_dead = false;  // replaces a dead entry of this name, if Remove() suffices to remove it
+  // Whether the new entry replaces an entry of the same name whose process has died, provided that
+  // Remove() undoes all that the dead entry records.
+  bool from_dead = false;
   // The members that the kind of entries adds to the record's first line.
   nlohmann::json first_line = nlohmann::json::object();
   // Creates the other files of the entry in its folder, before the folder gets the entry's name.

@@ -24,7 +24,7 @@ void DisableOffloads(int namespace_fd, const std::string& interface, Offloads wh
 void EnableOffloads(int namespace_fd, const std::string& interface,
                     const std::vector<std::string>& names);
 
-// Returns the names (as in ethtool) of the active offloads of this kind.
+// Returns the names (as in ethtool) of those offloads of the kind `which` that are on.
 std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& interface,
                                         Offloads which);
 
