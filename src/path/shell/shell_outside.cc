@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "path/shell/shell_record.h"
 #include "sys/network/interface_setting.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
