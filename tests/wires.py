@@ -169,7 +169,7 @@ class Wires:
         wait_until(enough, f"{count} packets arrive")
 
     @contextlib.contextmanager
-    def path(self, *arguments: str | Path, ready: str = " is on ") -> Iterator[Running]:
+    def path(self, *arguments: str | Path, ready: str = " is running ") -> Iterator[Running]:
         """`viaduct path` at the emulator while the block lasts."""
         with entered(self.middle):
             command = Running("path", *arguments)

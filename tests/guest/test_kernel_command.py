@@ -51,7 +51,7 @@ def test_malformed_option_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "my.config").write_text("CONFIG_NET=y\nNET=y\n")
     ended = run(tmp_path, "build", "--config-add", str(tmp_path / "my.config"))
     assert ended.returncode == 2
-    assert "my.config:2: 'NET=y'" in ended.stderr
+    assert "my.config:2: expected CONFIG_NAME=VALUE, not 'NET=y'" in ended.stderr
 
 
 def test_failed_build_keeps_its_log_and_nothing_else(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_a_hang_up_that_the_caller_ignores(
     ) as process:
         assert process.stdout
         first = process.stdout.readline()
-        assert "ready" in first or " is on " in first, first
+        assert "ready" in first or " is running" in first, first
         process.send_signal(signal.SIGHUP)
         assert process.wait(60) == (7 if words[0] == "shell" else 0)
     assert json.loads(file.read_text())["seconds"] >= 0.5

@@ -362,7 +362,7 @@ def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:
         (["--between", "a", "a"], "a frame can belong to only one pair"),
         (["--pair", "a:vlan=4095,b"], "4095"),
         (["--pair", "a:mpls=3,b"], "mpls=3"),
-        (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of pair"),
+        (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of both pair a-b and"),
         ([*BETWEEN, "--up", "loss=120%"], "loss"),
         ([*BETWEEN, "--up", "rate=0"], "rate"),
         ([*BETWEEN, "--up", "speed=5"], "speed"),
@@ -426,7 +426,7 @@ def test_an_interface_vanishes_under_load(
         for number in range(200):
             taps[0].send(frame(number))
         execute(["ip", "-n", wires.middle, "link", "delete", "dev", "b"]).expect()
-        path.wait_for("interface b has gone")
+        path.wait_for("interface b has disappeared")
         for number in range(200):
             taps[0].send(frame(number))
         status = Path(f"/proc/{path.pid}/status").read_text()
@@ -454,7 +454,7 @@ def serve_one_that_was_elsewhere(wires: Wires, taps: tuple[Tap, Tap], *port: str
         assert len(taps[1].receive_all(100, MARK)) == 100
         for here, there in ((wires.middle, wires.left), (wires.left, wires.middle)):
             execute(["ip", "-n", here, "link", "set", "dev", "b", "netns", there]).expect()
-        path.wait_for("interface b has gone")
+        path.wait_for("interface b has disappeared")
         execute(["ip", "-n", wires.middle, "link", "set", "dev", "b", "up"]).expect()
         path.wait_for("interface b is back\n")
 

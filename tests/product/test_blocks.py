@@ -84,7 +84,7 @@ def emulate(four: str, words: list[str]) -> None:
     """Runs a path until Ctrl-C, and meanwhile what docs/path.md says about one that runs."""
     path = Running(*words, before=["ip", "netns", "exec", four])
     try:
-        path.wait_for(" is on ")
+        path.wait_for(" is running ")
         if "--between" in words and "--class" not in words:
             at = words.index("--between") + 1
             first, second = words[at : at + 2]

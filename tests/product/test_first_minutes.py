@@ -96,7 +96,7 @@ def test_a_written_file_runs(topology: str, tmp_path: Path) -> None:
     file = tmp_path / f"{topology}.yaml"
     viaduct("run", file, "--mode", "simulate", "--duration", "1s").expect()
     again = execute([str(VIADUCT), "init", topology], cwd=tmp_path)
-    assert "is there already" in again.error_line(2)
+    assert "already exists" in again.error_line(2)
 
 
 def test_standard_input_is_a_file(tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_containers_that_cannot_be_nodes(
 
     change("link add eth0 type veth peer name other")
     before = container.state()
-    assert "has an interface eth0 already" in viaduct("up", file).error_line(2)
+    assert "already has an interface eth0" in viaduct("up", file).error_line(2)
     assert container.state() == before
     change("link set eth0 name eth7", "link set eth7 up", "link set other up")
     change("addr add 203.0.113.1/24 dev eth7", "route add default via 203.0.113.2")

@@ -327,7 +327,7 @@ def test_bad_input(scenario: Callable[[str], Path]) -> None:
         ("nodes.a.remote=nobody", "remote"),
         ("nodes.a.vni=0", "vni"),
         ("nodes.b.vni=16777216", "vni"),
-        ("nodes.a.host=false", "a remote node is a host"),
+        ("nodes.a.host=false", "a remote node with IPv6 addresses must be a host"),
     ):
         file = scenario(NODES.format(a="any", b="any"))
         assert message in viaduct("hub", file, "--set", change).error_line(2)

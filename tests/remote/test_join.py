@@ -143,7 +143,9 @@ def test_a_namespace_is_a_node(hosts: Hosts, file: Path, key: Path) -> None:
     own = f"{hosts.name}own"
     execute(["ip", "netns", "add", own]).expect()
     with hub(hosts, file):
-        with joined(hosts, key, "--node", "a", "--into", own, ready="node a is eth0") as process:
+        with joined(
+            hosts, key, "--node", "a", "--into", own, ready="node a is interface eth0"
+        ) as process:
             for address in ("10.0.0.5", "fd00:0:0:1::1"):
                 wait_until(lambda there=address: reaches(own, there), f"{address} is reached")
             process.process.send_signal(signal.SIGTERM)
@@ -275,7 +277,7 @@ def test_a_client_that_vanishes_returns(
     options = ["--node", "a", "--into", own]
     with (
         hub(hosts, file, "--json", str(written)) as process,
-        joined(hosts, key, *options, ready="node a is eth0") as client,
+        joined(hosts, key, *options, ready="node a is interface eth0") as client,
     ):
         wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node")
         Hosts.run(hosts.clients, "link set eth0 down")
@@ -296,7 +298,7 @@ def test_a_client_outlives_the_hub(hosts: Hosts, file: Path, key: Path) -> None:
     options = ["--into", own]
     with (
         hub(hosts, file) as first,
-        joined(hosts, key, *options, ready="node a is eth0") as client,
+        joined(hosts, key, *options, ready="node a is interface eth0") as client,
     ):
         end(first)
         client.wait_for("retrying")

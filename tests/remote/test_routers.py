@@ -231,9 +231,9 @@ def test_the_files_data_plane_is_of_the_other_nodes(
 def test_bad_input(scenario: Callable[[str], Path]) -> None:
     for change, message in (
         ("nodes.a.host=true", "AODV announces nodes, not networks"),
-        ("nodes.a.data_plane=ebpf", "by the simulator"),
+        ("nodes.a.data_plane=ebpf", "through the simulator"),
         ("nodes.a.gateway=n1", "only a host has a gateway"),
-        ("addressing.ipv6=fd00::/48", "IPv4 only"),
+        ("addressing.ipv6=fd00::/48", "supports only IPv4"),
     ):
         file = scenario(LINE.format(mode="simulate", whose="any"))
         line = viaduct("hub", file, "--set", change).error_line(2)

@@ -47,7 +47,7 @@ def bad_network(hosts: Hosts) -> Iterator[Running]:
     with entered(middle):
         path = Running("path", "--between", "a", "b", "--up", BAD, "--down", BAD)
     try:
-        path.wait_for(" is on ")
+        path.wait_for(" is running ")
         yield path
     finally:
         path.stop()
@@ -104,7 +104,7 @@ def test_loss_reordering_and_duplicates_on_the_way(
                         key,
                         *("--wait", "30s", "--node", node, "--into", namespace),
                         address=address,
-                        ready=f"node {node} is eth0",
+                        ready=f"node {node} is interface eth0",
                     )
                 )
                 for node, namespace in own.items()

@@ -143,7 +143,7 @@ def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
     text += f'programs: [{{node: n1, command: [sh, -c, "kill -9 $({find})"], start: 500ms}}]\n'
     file = tmp_path / "run.json"
     viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect(1)
-    assert results(file)["flows"][0]["error"].startswith("its receiver was killed")
+    assert results(file)["flows"][0]["error"].startswith("the receiver was killed")
 
 
 def test_a_run_without_results_leaves_no_file(tmp_path: Path) -> None:

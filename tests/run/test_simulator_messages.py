@@ -18,11 +18,11 @@ Write = Callable[[str], Path]
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ('{"event":"dance"}', "the unknown event 'dance'"),
-        ('{"event":"note","message":"a","by":"b"}', "the unknown event 'note' with 'by'"),
-        ('{"event":"note"}', "the event 'note' without 'message', which is not"),
-        ('{"event":"note","message":7}', "the event 'note' ("),
-        ('{"event":"hub"}', "the event 'hub' without"),
+        ('{"event":"dance"}', "the simulator sent an unexpected message (event 'dance')"),
+        ('{"event":"note","message":"a","by":"b"}', "unexpected message (event 'note' with 'by')"),
+        ('{"event":"note"}', "an unexpected message (event 'note' without 'message')"),
+        ('{"event":"note","message":7}', "an unexpected message (event 'note' ("),
+        ('{"event":"hub"}', "an unexpected message (event 'hub' without"),
         ('{"event":7}', "malformed message"),
         ('{"time":1}', "malformed message"),
         ("dance", "malformed message"),

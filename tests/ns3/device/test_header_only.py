@@ -65,5 +65,5 @@ def test_the_program_says_what_was_held(hosts: Hosts) -> None:
     held = [int(number) for number in re.findall(r"headers only: (\d+) packets", text)]
     assert len(held) == 2
     assert min(held) >= 10
-    assert "waiting: 0" in text
+    assert "payloads still stored: 0" in text
     assert re.findall(r"sent: \d+ frames, p50", text)

@@ -105,7 +105,7 @@ def test_what_comes_by_two_ways_is_a_duplicate(mode: str, scenario: Write, tmp_p
     # The wait for them ends with the last that comes for the first time.
     assert udp["received"] // 2 < udp["duplicates"] <= udp["received"]
     assert ping["received"] // 2 < ping["duplicates"] <= 3 * ping["received"]
-    assert f"{udp['duplicates']} packets came again" in done.output
+    assert f"{udp['duplicates']} duplicate packets arrived" in done.output
 
 
 def test_a_tag_is_not_part_of_a_frames_length(scenario: Write, tmp_path: Path) -> None:

@@ -120,8 +120,8 @@ def test_a_host_that_is_not_ready(scenario: Callable[[str], Path], tmp_path: Pat
     nothing = tmp_path / "nothing"
     nothing.touch()
     for file, words in (
-        (nothing, "h2: there is no"),
-        (other, "this host has viaduct 9"),
+        (nothing, f"machine h2: {VIADUCT} is missing"),
+        (other, "this machine has viaduct 9"),
     ):
         with machines(2) as hosts:
             hosts.all[1].run("mount", "--bind", file, VIADUCT)
