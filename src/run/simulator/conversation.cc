@@ -31,8 +31,8 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
   return text;
 }
 
-// Returns a line about missing convergence: "not converged within 60s: 4 of 6 pairs reach; not
-// a->b, b->a".
+// Returns a line about missing convergence: "not converged within 60s: 4 of 6 pairs are reachable;
+// unreachable: a->b, b->a".
 std::string UnconvergedLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence) {
   return fmt::format("not converged within {}: {} of {} pairs are reachable; unreachable: {}",
