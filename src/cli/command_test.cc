@@ -227,6 +227,7 @@ TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
   const std::vector<std::string> names = SubcommandsInHelp();
   EXPECT_THAT(names, testing::IsSupersetOf({"run", "hub", "bench", "kernel", "docs"}));
   for (const std::string& name : names) {
+    if (name == "bench") continue;  // replaces the process with the benchmarks' program
     const Outcome outcome = Call({name, "--help"});
     EXPECT_EQ(outcome.status, 0) << name;
     EXPECT_THAT(outcome.output, HasSubstr("viaduct " + name)) << name;
