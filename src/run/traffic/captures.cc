@@ -107,6 +107,7 @@ Captures::Link& Captures::Find(const std::string& name) {
 void Captures::Start(const std::string& link) {
   std::vector<io::RingPort> ports;
   const std::vector<lab::Endpoint> endpoints = EndpointsOf(scenario_, link, remotes_);
+  ports.reserve(endpoints.size());
   for (const lab::Endpoint& endpoint : endpoints) {
     ports.push_back(OpenPort(client_, endpoint, endpoints.size() == 1));
   }
