@@ -222,7 +222,7 @@ TEST_F(EmbedTest, EveryImportHasAReasonOrIsOfLibc) {
   EXPECT_EQ(FindImport("system"), nullptr);
 }
 
-TEST(WhyNotTest, NamesTheFileAndWhatIsWrong) {
+TEST(UnavailableTest, NamesTheFileAndWhatIsWrong) {
   const std::string why = Unavailable("/bin/sh", 1 << 20);
   EXPECT_NE(why.find("kernel /bin/sh "), std::string::npos) << why;
   EXPECT_EQ(why.find('\n'), std::string::npos);

@@ -99,10 +99,15 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
                    : near.mpls ? table.by_label.try_emplace(*near.mpls, kNone).first->second
                                : table.untagged;
   if (place != kNone) {
+    const std::string& other = config.pairs[ends_[place].pair].name;
+    if (other == entry.name) {
+      throw UsageError(fmt::format("{} is both ends of pair {}; use two interfaces, or two VLANs",
+                                   FormatAttachment(near, config.ports), other));
+    }
     throw UsageError(fmt::format(
         "{} is an end of both pair {} and pair {}, but a frame can belong to only one pair; use "
         "another VLAN",
-        FormatAttachment(near, config.ports), config.pairs[ends_[place].pair].name, entry.name));
+        FormatAttachment(near, config.ports), other, entry.name));
   }
   place = static_cast<int32_t>(ends_.size());
   ends_.push_back({pair, direction, far.port, TagOf(far)});

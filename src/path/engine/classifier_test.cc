@@ -149,7 +149,7 @@ TEST(ClassifierTest, WhatContradictsItselfIsRefused) {
       Refusal(With({Between("p", OnVlan(0, 5), On(1)), Between("q", OnVlan(0, 5), OnVlan(1, 5))})),
       HasSubstr("east:vlan=5 is an end of both pair p and pair q"));
   EXPECT_THAT(Refusal(With({Between("p", OnVlan(0, 5), OnVlan(0, 5))})),
-              HasSubstr("of both pair p and pair p"));
+              HasSubstr("is both ends of pair p;"));
   const auto with_class = [](Class entry) {
     return With({Between("p", On(0), On(1), {std::move(entry)})});
   };

@@ -66,11 +66,10 @@ void CheckNewPrivileges(const Identity& owner, const std::string& what) {
   using Step = LaunchError::Step;
   switch (error.step()) {
     case Step::kExecute:
-      throw ExecuteError(
-          what + (error.error_number() == ENOENT
-                      ? "program not found in PATH; install the program or specify its full path"
-                      : std::strerror(error.error_number())),
-          error.error_number());
+      throw ExecuteError(what + (error.error_number() == ENOENT
+                                     ? "program not found; install the program, or correct its path"
+                                     : std::strerror(error.error_number())),
+                         error.error_number());
     case Step::kFolder:
     case Step::kTerminal:
       throw UsageError(what + error.what());
