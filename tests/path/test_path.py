@@ -359,7 +359,7 @@ def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     [
         (["--between", "a"], "--between"),
         (["--between", "a", "nosuch"], "nosuch"),
-        (["--between", "a", "a"], "a frame can belong to only one pair"),
+        (["--between", "a", "a"], "a is both ends of pair a-a"),
         (["--pair", "a:vlan=4095,b"], "4095"),
         (["--pair", "a:mpls=3,b"], "mpls=3"),
         (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of both pair a-b and"),

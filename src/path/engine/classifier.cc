@@ -100,7 +100,7 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
                                : table.untagged;
   if (place != kNone) {
     const std::string& other = config.pairs[ends_[place].pair].name;
-    if (other == entry.name) {
+    if (ends_[place].pair == pair) {
       throw UsageError(fmt::format("{} is both ends of pair {}; use two interfaces, or two VLANs",
                                    FormatAttachment(near, config.ports), other));
     }
